@@ -9,9 +9,20 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.batch.score import score_table
-    from pytest_evalstudio.batch.table.reader import ScoredTable
+    from pytest_evalstudio.api.asked_models import AskedModel, eval_model
+    from pytest_evalstudio.api.builders import make_case
+    from pytest_evalstudio.api.evaluate import Results, evaluate
+    from pytest_evalstudio.api.labs import LabBuilder
+    from pytest_evalstudio.asking.configured_hosts import (
+        ConfiguredHost,
+        base_models,
+        configured_hosts,
+        host_defaults,
+    )
     from pytest_evalstudio.contrib.guard.fixtures import EvalGuard
+    from pytest_evalstudio.contrib.tables.score import score_table
+    from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
+    from pytest_evalstudio.contrib.validation.generate import Generated, generate_test_cases
     from pytest_evalstudio.core.attachments import Attachment
     from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship, Turn
     from pytest_evalstudio.core.errors import (
@@ -33,29 +44,18 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.steps import Step
     from pytest_evalstudio.core.tool_calls import ToolCall
     from pytest_evalstudio.core.tools import Tools
-    from pytest_evalstudio.engine.asked_models import AskedModel, eval_model
-    from pytest_evalstudio.engine.builders import make_case
-    from pytest_evalstudio.engine.configured_hosts import (
-        ConfiguredHost,
-        base_models,
-        configured_hosts,
-        host_defaults,
-    )
-    from pytest_evalstudio.engine.evaluate import Results, evaluate
-    from pytest_evalstudio.engine.labs import LabBuilder
-    from pytest_evalstudio.engine.perturbing.cases import perturb
-    from pytest_evalstudio.engine.scoring.verdicts import Flip
     from pytest_evalstudio.formats.dataset import LlmDataset, Row
     from pytest_evalstudio.formats.lab import Model, TestLab
     from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-    from pytest_evalstudio.mrm.generate import Generated, generate_test_cases
     from pytest_evalstudio.plugin.fixtures import Check, EvalCase, EvalModel, EvalSuite
     from pytest_evalstudio.plugin.perturbed_cases import EvalPerturb
     from pytest_evalstudio.report.build import Report, build_report
+    from pytest_evalstudio.scoring.perturbing.cases import perturb
+    from pytest_evalstudio.scoring.verdicts import Flip
 
 _HOMES = {
-    "batch.score": ("score_table",),
-    "batch.table.reader": ("ScoredTable",),
+    "contrib.tables.score": ("score_table",),
+    "contrib.tables.table.reader": ("ScoredTable",),
     "contrib.guard.fixtures": ("EvalGuard",),
     "core.attachments": ("Attachment",),
     "core.cases": ("Answer", "Case", "Prompt", "Relationship", "Turn"),
@@ -78,17 +78,17 @@ _HOMES = {
     "core.problems": ("Problem",),
     "core.plugins.registry": ("Registry",),
     "core.plugins.step": ("StepResult", "step"),
-    "engine.asked_models": ("AskedModel", "eval_model"),
-    "engine.builders": ("make_case",),
-    "engine.configured_hosts": ("ConfiguredHost", "base_models", "configured_hosts", "host_defaults"),
-    "engine.evaluate": ("Results", "evaluate"),
-    "engine.labs": ("LabBuilder",),
-    "engine.perturbing.cases": ("perturb",),
-    "engine.scoring.verdicts": ("Flip",),
+    "api.asked_models": ("AskedModel", "eval_model"),
+    "api.builders": ("make_case",),
+    "asking.configured_hosts": ("ConfiguredHost", "base_models", "configured_hosts", "host_defaults"),
+    "api.evaluate": ("Results", "evaluate"),
+    "api.labs": ("LabBuilder",),
+    "scoring.perturbing.cases": ("perturb",),
+    "scoring.verdicts": ("Flip",),
     "formats.dataset": ("LlmDataset", "Row"),
     "formats.lab": ("Model", "TestLab"),
     "formats.suite": ("Test", "TestCase", "TestSuite"),
-    "mrm.generate": ("Generated", "generate_test_cases"),
+    "contrib.validation.generate": ("Generated", "generate_test_cases"),
     "plugin.fixtures": ("Check", "EvalCase", "EvalModel", "EvalSuite"),
     "plugin.perturbed_cases": ("EvalPerturb",),
     "report.build": ("Report", "build_report"),

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import PrivateAttr
 
-from pytest_evalstudio.engine.configured_hosts import host_defaults
-from pytest_evalstudio.engine.labs import LabBuilder
+from pytest_evalstudio.api.labs import LabBuilder
+from pytest_evalstudio.asking.configured_hosts import host_defaults
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 

@@ -12,8 +12,8 @@ from unittest.mock import ANY
 
 import pytest
 
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.cli import main
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from support.cli_files import CONFIG, FOUR, SIX, suite, write
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
 from support.pictures import png
 
 CASES = [

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.cli import main
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.lab import TestLab
 from support.cli_files import CONFIG, FOUR, SIX, suite, write
 

@@ -19,9 +19,9 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.perturbing.protected import protected_spans
 from pytest_evalstudio.importers.kinds import H2O_SONAR, KINDS, TABLE
 from pytest_evalstudio.metrics import grounding
+from pytest_evalstudio.scoring.perturbing.protected import protected_spans
 from support.hostile_shapes import SHAPES, hostile_text
 from support.imported_texts import files_of, importer_functions, replaced
 from support.linear_growth import superlinear_shapes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, say
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -81,9 +81,9 @@ def _add_output(command: argparse.ArgumentParser) -> None:
 
 def save(arguments: argparse.Namespace) -> int:
     """Save a run where there is no baseline yet."""
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.comparison.baseline import save as save_baseline
-    from pytest_evalstudio.engine.run_header import now
+    from pytest_evalstudio.analysis.comparison.baseline import opened
+    from pytest_evalstudio.analysis.comparison.baseline import save as save_baseline
+    from pytest_evalstudio.scoring.run_header import now
 
     path = Path(arguments.output)
     if path.exists():
@@ -99,7 +99,7 @@ def save(arguments: argparse.Namespace) -> int:
 
 def _check_saved(reader: RecordReader, arguments: argparse.Namespace) -> None:
     """Refuse a run with errors, and a part of a run, unless the user allows it."""
-    from pytest_evalstudio.comparison.baseline import missing_parts
+    from pytest_evalstudio.analysis.comparison.baseline import missing_parts
 
     errors: list[str] = []
     few: list[str] = []
@@ -131,14 +131,14 @@ def _check_saved(reader: RecordReader, arguments: argparse.Namespace) -> None:
 
 def accept(arguments: argparse.Namespace) -> int:
     """Take a run into a baseline, and say what that changes."""
+    from pytest_evalstudio.analysis.comparison.accepting import Choice
+    from pytest_evalstudio.analysis.comparison.accepting import accept as accept_run
+    from pytest_evalstudio.analysis.comparison.baseline import opened
+    from pytest_evalstudio.analysis.comparison.compare import compare
+    from pytest_evalstudio.analysis.comparison.merging import Merge
+    from pytest_evalstudio.analysis.comparison.sentences import summary_of
     from pytest_evalstudio.cli.compare import renamed
-    from pytest_evalstudio.comparison.accepting import Choice
-    from pytest_evalstudio.comparison.accepting import accept as accept_run
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.comparison.compare import compare
-    from pytest_evalstudio.comparison.merging import Merge
-    from pytest_evalstudio.comparison.sentences import summary_of
-    from pytest_evalstudio.engine.run_header import now
+    from pytest_evalstudio.scoring.run_header import now
 
     path = Path(arguments.output)
     if not path.is_file():
@@ -163,8 +163,8 @@ def accept(arguments: argparse.Namespace) -> int:
 
 def show(arguments: argparse.Namespace) -> int:
     """Show run, items and models of a baseline."""
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.comparison.sides import read_side
+    from pytest_evalstudio.analysis.comparison.baseline import opened
+    from pytest_evalstudio.analysis.comparison.sides import read_side
 
     with opened(arguments.file) as reader:
         side = read_side(reader.run, reader.outlines())

@@ -82,7 +82,7 @@ def local(name: str) -> Path:
     """Return the path of a file; a file that is given as a URL is fetched first."""
     if not is_url(name):
         return Path(name)
-    from pytest_evalstudio.engine.asking.downloads import fetch_suite
+    from pytest_evalstudio.asking.downloads import fetch_suite
 
     return fetch_suite(name, Path(".evalstudio") / "suites")
 

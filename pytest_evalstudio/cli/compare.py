@@ -13,10 +13,10 @@ from pytest_evalstudio.core.errors import ConfigurationError
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_evalstudio.analysis.comparison.metrics import ComparisonLimits
+    from pytest_evalstudio.analysis.comparison.results import Comparison
+    from pytest_evalstudio.analysis.comparison.sides import Side
     from pytest_evalstudio.cli.sources import Source
-    from pytest_evalstudio.comparison.metrics import ComparisonLimits
-    from pytest_evalstudio.comparison.results import Comparison
-    from pytest_evalstudio.comparison.sides import Side
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -71,9 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
         not arguments.rescore
     ):  # the matrices are small, and starting threads takes longer than multiplying them
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from pytest_evalstudio.comparison.markdown import comparison_markdown
-    from pytest_evalstudio.comparison.results import as_json
-    from pytest_evalstudio.comparison.text import comparison_lines
+    from pytest_evalstudio.analysis.comparison.markdown import comparison_markdown
+    from pytest_evalstudio.analysis.comparison.results import as_json
+    from pytest_evalstudio.analysis.comparison.text import comparison_lines
     from pytest_evalstudio.core.collecting import uncollected
     from pytest_evalstudio.core.display import visible_json
     from pytest_evalstudio.core.writing import write_whole
@@ -94,9 +94,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _compared(arguments: argparse.Namespace) -> Comparison:
+    from pytest_evalstudio.analysis.comparison.compare import compare, with_rescored
+    from pytest_evalstudio.analysis.comparison.metrics import ComparisonLimits
     from pytest_evalstudio.cli.sources import source_of
-    from pytest_evalstudio.comparison.compare import compare, with_rescored
-    from pytest_evalstudio.comparison.metrics import ComparisonLimits
 
     limits = ComparisonLimits(allowed_drop=arguments.allowed_drop, tolerance=arguments.tolerance)
     if (source := source_of(arguments.base)) is not None:
@@ -137,9 +137,9 @@ def _check_pair(arguments: argparse.Namespace) -> None:
 
 
 def _rescored(arguments: argparse.Namespace, base: Side) -> Side:
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.engine.rescore import rescored
-    from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
+    from pytest_evalstudio.analysis.comparison.baseline import opened
+    from pytest_evalstudio.api.rescore import rescored
+    from pytest_evalstudio.scoring.model_provider import ModelProvider
 
     if arguments.models:
         raise ConfigurationError("--rescore: compares a base with a new run, not two models of one run")
@@ -154,8 +154,8 @@ def _rescored(arguments: argparse.Namespace, base: Side) -> Side:
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.comparison.sides import of_model, read_side
+    from pytest_evalstudio.analysis.comparison.baseline import opened
+    from pytest_evalstudio.analysis.comparison.sides import of_model, read_side
 
     if arguments.models:
         _check_single(arguments)

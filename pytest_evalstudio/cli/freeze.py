@@ -27,7 +27,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.engine.freezing import REVIEW, frozen_suite
+    from pytest_evalstudio.api.freezing import REVIEW, frozen_suite
     from pytest_evalstudio.record.reader import RecordReader, record_path
 
     output = Path(arguments.output)

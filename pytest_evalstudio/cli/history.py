@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the history and return its exit status."""
     import msgspec
 
-    from pytest_evalstudio.comparison.history import history, history_lines, record_files
+    from pytest_evalstudio.analysis.comparison.history import history, history_lines, record_files
     from pytest_evalstudio.core.display import visible_json
     from pytest_evalstudio.core.writing import write_whole
     from pytest_evalstudio.report.history import pictures

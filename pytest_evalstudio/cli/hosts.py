@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import counted, figure
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.text import excerpt
+from pytest_evalstudio.text.figures import counted, figure
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(config: Configuration, name: str, registry: Registry, *, as_json: bool) -> int:
-    from pytest_evalstudio.engine.asking.checking import check_host
+    from pytest_evalstudio.asking.checking import check_host
 
     result = check_host(config, name, registry)
     if as_json:
@@ -67,7 +67,7 @@ def _check(config: Configuration, name: str, registry: Registry, *, as_json: boo
 
 
 def _models(config: Configuration, name: str, registry: Registry, *, as_json: bool) -> int:
-    from pytest_evalstudio.engine.asking.checking import models_of
+    from pytest_evalstudio.asking.checking import models_of
 
     models = models_of(config, name, registry)
     if as_json:
@@ -78,8 +78,8 @@ def _models(config: Configuration, name: str, registry: Registry, *, as_json: bo
 
 
 def _tools(config: Configuration, arguments: argparse.Namespace, registry: Registry) -> int:
-    from pytest_evalstudio.engine.asking.checking import tools_of
-    from pytest_evalstudio.engine.asking.tool_snapshots import changes_since, read_snapshot
+    from pytest_evalstudio.asking.checking import tools_of
+    from pytest_evalstudio.asking.tool_snapshots import changes_since, read_snapshot
     from pytest_evalstudio.formats.fields import write_json
 
     snapshot = read_snapshot(Path(arguments.compare)) if arguments.compare else None

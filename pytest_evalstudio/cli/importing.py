@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.cli.common import FINDINGS, FINE, local, say
 from pytest_evalstudio.cli.standard_input import STANDARD_INPUT, local_files, shown_name
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -211,7 +211,7 @@ def _import_traces(arguments: argparse.Namespace) -> int:
 def _write_suite(
     paths: list[Path], output: Path, report: TraceReport, sample: int | None, freeze_calls: bool
 ) -> int:
-    from pytest_evalstudio.engine.trace_suites import suite_of_rows
+    from pytest_evalstudio.api.trace_suites import suite_of_rows
     from pytest_evalstudio.traces.labs import no_rows, trace_rows
 
     rows = trace_rows(paths, report)
@@ -263,9 +263,9 @@ def export_one(arguments: argparse.Namespace) -> int:
 
 def _export_scores(arguments: argparse.Namespace) -> int:
     """Send the scores of a run to a viewer of traces, beside the spans of the answers."""
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.otel.scores import span_scores
-    from pytest_evalstudio.otel.viewers.kinds import export_scores
+    from pytest_evalstudio.analysis.comparison.baseline import opened
+    from pytest_evalstudio.traces.otel.scores import span_scores
+    from pytest_evalstudio.traces.otel.viewers.kinds import export_scores
 
     if not arguments.endpoint or arguments.output or arguments.model:
         raise ConfigurationError(
@@ -290,10 +290,10 @@ def _export_scores(arguments: argparse.Namespace) -> int:
 
 def _export_events(arguments: argparse.Namespace) -> int:
     """Write the scores of a run as events of OpenTelemetry, or send them to a collector."""
-    from pytest_evalstudio.comparison.baseline import opened
+    from pytest_evalstudio.analysis.comparison.baseline import opened
     from pytest_evalstudio.core.writing import write_whole
-    from pytest_evalstudio.otel.events import requests
-    from pytest_evalstudio.otel.sending import send
+    from pytest_evalstudio.traces.otel.events import requests
+    from pytest_evalstudio.traces.otel.sending import send
 
     if arguments.model:
         raise ConfigurationError(f"--model is no option of the kind {OTEL}; all models are exported")

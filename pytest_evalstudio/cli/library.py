@@ -10,7 +10,7 @@ from pytest_evalstudio.cli.common import FINDINGS, FINE, print_json, say
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.engine.library import Library
+    from pytest_evalstudio.asking.library import Library
 
 SHOWN_CHARS = 100
 
@@ -94,7 +94,7 @@ def sample(arguments: argparse.Namespace) -> int:
 
 def add_suite(arguments: argparse.Namespace) -> int:
     """Add a suite to the library."""
-    from pytest_evalstudio.engine.library import create_library
+    from pytest_evalstudio.asking.library import create_library
 
     library = (
         create_library(Path(arguments.library)) if "://" not in arguments.library else _opened(arguments)
@@ -107,6 +107,6 @@ def add_suite(arguments: argparse.Namespace) -> int:
 
 
 def _opened(arguments: argparse.Namespace) -> Library:
-    from pytest_evalstudio.engine.library import Library
+    from pytest_evalstudio.asking.library import Library
 
     return Library(arguments.library, cache=Path(arguments.cache))

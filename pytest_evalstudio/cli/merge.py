@@ -29,9 +29,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Merge the records and return the exit status."""
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.engine.outputs import OutputFolder
+    from pytest_evalstudio.analysis.comparison.baseline import opened
     from pytest_evalstudio.record.merge import merge
+    from pytest_evalstudio.record.outputs import OutputFolder
     from pytest_evalstudio.record.writer import FILE
     from pytest_evalstudio.report.build import build_report
 

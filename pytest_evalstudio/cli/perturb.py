@@ -16,7 +16,7 @@ from pytest_evalstudio.cli.common import (
     say_missing_files,
 )
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -63,10 +63,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.engine.asking.answers import AnswerCache
-    from pytest_evalstudio.engine.asking.judging import Judges
-    from pytest_evalstudio.engine.perturbing.cases import perturb
+    from pytest_evalstudio.asking.answers import AnswerCache
+    from pytest_evalstudio.asking.judging import Judges
     from pytest_evalstudio.formats.suite import TestSuite
+    from pytest_evalstudio.scoring.perturbing.cases import perturb
 
     content = read_whole(local(arguments.suite), arguments.suite)
     config = configuration_for(arguments.suite, arguments.config)

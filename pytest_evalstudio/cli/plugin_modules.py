@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.engine.plugin_modules import HOOK, OPTION
+from pytest_evalstudio.core.plugin_modules import HOOK, OPTION
 
 if TYPE_CHECKING:
     import argparse
@@ -30,6 +30,6 @@ def registry_for(arguments: argparse.Namespace) -> Registry:
     Raises:
         ConfigurationError: if one of them cannot be imported, or registers nothing.
     """
-    from pytest_evalstudio.engine.plugin_modules import registry_of
+    from pytest_evalstudio.core.plugin_modules import registry_of
 
     return registry_of(arguments.plugin_modules)

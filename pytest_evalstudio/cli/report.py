@@ -43,7 +43,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
     from pytest_evalstudio.cli.sources import source_of
-    from pytest_evalstudio.engine.outputs import OutputFolder
+    from pytest_evalstudio.record.outputs import OutputFolder
     from pytest_evalstudio.record.reader import read_run, record_path
     from pytest_evalstudio.report.build import build_report
 

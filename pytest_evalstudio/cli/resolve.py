@@ -13,7 +13,7 @@ from pytest_evalstudio.core.errors import unknown_name
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.engine.completing import CompletedRows
+    from pytest_evalstudio.api.completing import CompletedRows
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.lab import TestLab
 
@@ -53,18 +53,13 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.engine.artifacts import keep_artifacts
-    from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
-    from pytest_evalstudio.engine.asking.downloads import base_of
-    from pytest_evalstudio.engine.asking.lab_models import LabTrust
-    from pytest_evalstudio.engine.asking.runs import (
-        RunInputs,
-        UnfinishedRun,
-        continuation_line,
-        file_digests,
-    )
-    from pytest_evalstudio.engine.completing import CompletedRows, complete_lab
-    from pytest_evalstudio.engine.labs import LabBuilder
+    from pytest_evalstudio.api.completing import CompletedRows, complete_lab
+    from pytest_evalstudio.api.labs import LabBuilder
+    from pytest_evalstudio.asking.answers import AnswerCache, digest_of
+    from pytest_evalstudio.asking.downloads import base_of
+    from pytest_evalstudio.asking.lab_models import LabTrust
+    from pytest_evalstudio.asking.runs import RunInputs, UnfinishedRun, continuation_line, file_digests
+    from pytest_evalstudio.formats.artifacts import keep_artifacts
     from pytest_evalstudio.formats.lab import TestLab
 
     path = local(arguments.suite)

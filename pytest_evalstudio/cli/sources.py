@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.comparison.metrics import ComparisonLimits
-    from pytest_evalstudio.comparison.results import Comparison
+    from pytest_evalstudio.analysis.comparison.metrics import ComparisonLimits
+    from pytest_evalstudio.analysis.comparison.results import Comparison
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.report.build import Report
 

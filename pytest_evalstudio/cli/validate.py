@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.plugins.contrib import FileKind, file_kinds, loaded
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.core.cases import Case
     from pytest_evalstudio.core.plugins.registry import Registry
-    from pytest_evalstudio.engine.scoring.plan import Plan
     from pytest_evalstudio.formats.config import Configuration
+    from pytest_evalstudio.scoring.plan import Plan
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -68,13 +68,13 @@ def _validate_kind(kind: FileKind, name: str, registry: Registry) -> int:
 
 def _validate_configuration(name: str, registry: Registry) -> int:
     """Check its evaluators, models, judges, gates and perturbations; no model is opened."""
-    from pytest_evalstudio.engine.analysis.gates import check_gate, check_named_gates, parse_gate
-    from pytest_evalstudio.engine.asking.hosts import check_model
-    from pytest_evalstudio.engine.asking.judging import check_judge_settings
-    from pytest_evalstudio.engine.scoring.plan import JUDGE_OPTION, Plan
-    from pytest_evalstudio.engine.scoring.repeats import check_runs
-    from pytest_evalstudio.engine.unused_tables import unused_tables
+    from pytest_evalstudio.analysis.gates import check_gate, check_named_gates, parse_gate
+    from pytest_evalstudio.asking.hosts import check_model
+    from pytest_evalstudio.asking.judging import check_judge_settings
     from pytest_evalstudio.formats.config import load_configuration
+    from pytest_evalstudio.formats.unused_tables import unused_tables
+    from pytest_evalstudio.scoring.plan import JUDGE_OPTION, Plan
+    from pytest_evalstudio.scoring.repeats import check_runs
 
     config = load_configuration(Path(name))
     for note in config.notes:
@@ -109,8 +109,8 @@ def _validate_configuration(name: str, registry: Registry) -> int:
 
 
 def _check_perturbations(config: Configuration, registry: Registry) -> None:
-    from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
-    from pytest_evalstudio.engine.perturbing.where import Where
+    from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
+    from pytest_evalstudio.scoring.perturbing.where import Where
 
     parse_perturbations(config.perturbations.apply, registry, config.perturbator, folder=config.folder)
     if config.perturbations.where.strip():
@@ -118,12 +118,12 @@ def _check_perturbations(config: Configuration, registry: Registry) -> None:
 
 
 def _validate_data(name: str, registry: Registry) -> int:
-    from pytest_evalstudio.engine.asking.attachments import unsupported_attachments
-    from pytest_evalstudio.engine.scoring.expectations import unchecked_line
-    from pytest_evalstudio.engine.scoring.plan import Plan
-    from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
+    from pytest_evalstudio.asking.attachments import unsupported_attachments
     from pytest_evalstudio.formats.files import read
     from pytest_evalstudio.formats.kinds import part_kind, read_source
+    from pytest_evalstudio.scoring.expectations import unchecked_line
+    from pytest_evalstudio.scoring.plan import Plan
+    from pytest_evalstudio.scoring.tasks import ModelInfo, tasks
 
     path = local(name)
     source = read_source(path, name)

@@ -73,7 +73,7 @@ class ExpectedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc
 
     Attributes:
         name: the tool.
-        arguments: expected value or matcher of each named argument, see `metrics.tool_calls.argument_fault`.
+        arguments: expected value or matcher of each named argument, see `metrics.tool_calls`.
         other_arguments: whether further arguments are allowed.
     """
 

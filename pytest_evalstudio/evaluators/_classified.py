@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.core.tools import TextClassifier, Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
@@ -14,6 +13,7 @@ from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.text.claims import Claim
+from pytest_evalstudio.text.figures import figure
 
 
 def all_sentences(case: Case, tools: Tools) -> list[Claim]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.core.tools import Embedder
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, worst
@@ -16,6 +15,7 @@ from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import Weighting, best_matches, cosines, sentence_weights
 from pytest_evalstudio.text.claims import Claim, claims_of
+from pytest_evalstudio.text.figures import figure
 from pytest_evalstudio.text.folding import same_characters
 
 if TYPE_CHECKING:

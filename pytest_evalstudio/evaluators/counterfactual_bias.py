@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import TextClassifier, Tools
@@ -16,6 +15,7 @@ from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, is_empty, keyword
 from pytest_evalstudio.evaluators._similarity import TextEmbeddings, best_columns, has_words, no_words
 from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.sentiment import lexicon_sentiment
+from pytest_evalstudio.text.figures import figure
 
 _SIDES = ("less favourable", "more favourable")
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import TokenMatch, Tools
@@ -45,6 +44,7 @@ from pytest_evalstudio.metrics.groundedness.denials import (
 from pytest_evalstudio.metrics.grounding import tokens_of
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.text.claims import Claim, claims_of, stated_figures, statements_of
+from pytest_evalstudio.text.figures import figure
 from pytest_evalstudio.text.numbers import Figure, FigureIndex
 
 _KEY = "groundedness_signals"

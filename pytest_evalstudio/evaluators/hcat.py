@@ -12,7 +12,6 @@ from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Entailment, Tools
@@ -39,6 +38,7 @@ from pytest_evalstudio.metrics.similarity import (
     weighted_mean,
 )
 from pytest_evalstudio.text.claims import Claim, claims_of
+from pytest_evalstudio.text.figures import figure
 
 
 @embedding_evaluator(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
@@ -32,6 +31,7 @@ from pytest_evalstudio.metrics.similarity import (
     weighted_mean,
 )
 from pytest_evalstudio.text.claims import Claim, claims_of
+from pytest_evalstudio.text.figures import figure
 
 
 @embedding_evaluator(

@@ -11,7 +11,6 @@ from typing import ClassVar, Literal
 from pytest_evalstudio.core.cases import Case, Turn
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
@@ -23,6 +22,7 @@ from pytest_evalstudio.metrics.overlap import (
     rouge_l,
     rouge_n,
 )
+from pytest_evalstudio.text.figures import figure
 from pytest_evalstudio.text.folding import same_characters
 from pytest_evalstudio.text.prose import prose_sentences
 from pytest_evalstudio.text.words import split_unspaced

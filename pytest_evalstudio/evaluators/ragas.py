@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts, independent
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
@@ -43,6 +42,7 @@ from pytest_evalstudio.evaluators._ragas import (
 from pytest_evalstudio.evaluators._similarity import has_words
 from pytest_evalstudio.metrics.classification import harmonic_mean
 from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.figures import figure
 
 _PARTS = (FAITHFULNESS, ANSWER_RELEVANCY, CONTEXT_PRECISION, CONTEXT_RECALL)
 

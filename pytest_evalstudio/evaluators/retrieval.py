@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.text import is_blank
@@ -26,6 +25,7 @@ from pytest_evalstudio.metrics.ranking import (
     soft_relevancy,
 )
 from pytest_evalstudio.text.claims import Claim, claims_of
+from pytest_evalstudio.text.figures import figure
 
 
 @embedding_evaluator(

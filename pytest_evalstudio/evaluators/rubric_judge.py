@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts, independent
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
@@ -18,6 +17,7 @@ from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._assessments import REASON_CHARS
 from pytest_evalstudio.evaluators._judged import fault_outcome, judge_keywords, judged
 from pytest_evalstudio.metrics.quoting import one_line
+from pytest_evalstudio.text.figures import figure
 
 BEST = 10
 """Highest grade of a scale."""

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
@@ -29,6 +28,7 @@ from pytest_evalstudio.metrics.overlap import exact_match, normalized_edit_simil
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import mean_and_min
 from pytest_evalstudio.text.claims import Claim, claims_of
+from pytest_evalstudio.text.figures import figure
 
 _STRING_METRICS = {
     "normalized_edit_distance": normalized_edit_similarity,

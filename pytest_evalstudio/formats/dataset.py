@@ -12,7 +12,6 @@ from pydantic import BeforeValidator, Field, model_validator
 from pytest_evalstudio.core.columns import check_columns
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.extras import import_extra
-from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.names import meaning_of, nearest_name
 from pytest_evalstudio.core.numbers import MAX_RUN
 from pytest_evalstudio.core.writing import write_whole
@@ -73,6 +72,7 @@ from pytest_evalstudio.formats.tool_calls import (
     ToolCalls,
     with_steps,
 )
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import pandas as pd

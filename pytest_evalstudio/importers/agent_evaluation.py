@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_evalstudio.formats.agent_evaluation import ROOT, is_evaluation_set, read_evaluation_set
+from pytest_evalstudio.formats.imported.records import Imported, records
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers import mlflow
-from pytest_evalstudio.importers.common import Imported, records
 
 
 def read(source: Source) -> Imported:

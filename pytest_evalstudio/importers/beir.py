@@ -15,8 +15,7 @@ from pathlib import Path
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import check_file
 from pytest_evalstudio.formats.csv_text import read_csv
-from pytest_evalstudio.formats.source import Source, read_text
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     Fields,
     Imported,
     Json,
@@ -26,6 +25,7 @@ from pytest_evalstudio.importers.common import (
     read_file,
     records,
 )
+from pytest_evalstudio.formats.source import Source, read_text
 
 SUFFIX = ".tsv"
 QUERIES, CORPUS = "queries.jsonl", "corpus.jsonl"

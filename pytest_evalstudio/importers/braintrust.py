@@ -5,8 +5,7 @@ Source: https://www.braintrust.dev/docs/guides/datasets
 
 from __future__ import annotations
 
-from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -19,6 +18,7 @@ from pytest_evalstudio.importers.common import (
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.references import outputs_of
 from pytest_evalstudio.importers.replies import calls_in, messages_of, reply_of
 

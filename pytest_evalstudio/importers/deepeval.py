@@ -5,8 +5,7 @@ Source: https://deepeval.com/docs/evaluation-datasets
 
 from __future__ import annotations
 
-from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -22,6 +21,7 @@ from pytest_evalstudio.importers.common import (
     text_of,
     texts_of,
 )
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.references import outputs_of
 
 _KEPT = ("comments", "source_file", "additional_metadata", "scenario", "user_description", "metadata")

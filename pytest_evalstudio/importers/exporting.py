@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
 from pytest_evalstudio.formats.agent_evaluation_export import expected_context, export_evaluation_set, rows_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
+from pytest_evalstudio.formats.imported.records import METADATA
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.importers.common import METADATA
 
 _EXPECTATIONS = (
     *(

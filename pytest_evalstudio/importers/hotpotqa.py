@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -22,6 +21,7 @@ from pytest_evalstudio.importers.common import (
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.contexts import chunks_in
 from pytest_evalstudio.importers.references import outputs_of
 

@@ -10,9 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pytest_evalstudio.formats.fields import shown
-from pytest_evalstudio.formats.source import Source, pointer
-from pytest_evalstudio.importers import inspect_archive
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -28,6 +26,8 @@ from pytest_evalstudio.importers.common import (
     text_of,
     texts_of,
 )
+from pytest_evalstudio.formats.source import Source, pointer
+from pytest_evalstudio.importers import inspect_archive
 from pytest_evalstudio.importers.inspect_archive import walk
 from pytest_evalstudio.importers.replies import calls_in, note_unread
 

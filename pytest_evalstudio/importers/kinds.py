@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
-from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.formats.agent_evaluation import suite_of
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import read as read_own
 from pytest_evalstudio.formats.foreign import foreign_file
+from pytest_evalstudio.formats.imported.records import Imported, read_file
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.source import Source
@@ -31,7 +31,7 @@ from pytest_evalstudio.importers import (
     squad,
     table,
 )
-from pytest_evalstudio.importers.common import Imported, read_file
+from pytest_evalstudio.text.figures import counted
 
 SUITE, DATASET, LAB = "suite", "dataset", "lab"
 H2O_SONAR = "h2o-sonar"

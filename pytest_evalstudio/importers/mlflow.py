@@ -9,8 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.formats.foreign import is_column_table
-from pytest_evalstudio.formats.source import Source, pointer
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -26,6 +25,7 @@ from pytest_evalstudio.importers.common import (
     texts_of,
     with_structures,
 )
+from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.importers.mlflow_trace import MlflowTrace
 from pytest_evalstudio.importers.references import outputs_of
 from pytest_evalstudio.importers.replies import reply_of

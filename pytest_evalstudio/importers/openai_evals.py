@@ -6,8 +6,7 @@ Source: https://github.com/openai/evals, https://platform.openai.com/docs/guides
 from __future__ import annotations
 
 from pytest_evalstudio.formats.condition_writing import value_condition
-from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     ANSWER_KEYS,
     METADATA,
     Fields,
@@ -20,6 +19,7 @@ from pytest_evalstudio.importers.common import (
     text_of,
     texts_of,
 )
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.references import outputs_of
 
 _EXPECTED = ("ideal", "correct_label", "ground_truth", "reference", *ANSWER_KEYS)

@@ -17,8 +17,7 @@ from pathlib import Path
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.formats.foreign import promptfoo_results
-from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Imported,
     Json,
@@ -30,6 +29,7 @@ from pytest_evalstudio.importers.common import (
     read_file,
     row_of,
 )
+from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer
 from pytest_evalstudio.importers.promptfoo_assertions import Expectations, assertion_of_cell
 from pytest_evalstudio.importers.promptfoo_results import read_results
 from pytest_evalstudio.importers.promptfoo_templates import (

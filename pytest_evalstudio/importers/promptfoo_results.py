@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -21,6 +20,7 @@ from pytest_evalstudio.importers.common import (
     question_of,
     text_of,
 )
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.promptfoo_assertions import Expectations
 from pytest_evalstudio.importers.promptfoo_templates import chat_of, filled_json, plain_text
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -26,6 +25,7 @@ from pytest_evalstudio.importers.common import (
     text_of,
     texts_of,
 )
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.contexts import context_fields
 from pytest_evalstudio.importers.references import outputs_of
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_evalstudio.importers.common import Json, Omissions, answer_key, are_parts, text_of, texts_of
+from pytest_evalstudio.formats.imported.records import (
+    Json,
+    Omissions,
+    answer_key,
+    are_parts,
+    text_of,
+    texts_of,
+)
 
 
 def outputs_of(value: Json, omissions: Omissions) -> list[str]:

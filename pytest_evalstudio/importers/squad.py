@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -21,6 +20,7 @@ from pytest_evalstudio.importers.common import (
     records,
     text_of,
 )
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.references import outputs_of
 
 _OF_QUESTIONS = {"id", "question", "answers", "is_impossible", "context", "title", "plausible_answers"}

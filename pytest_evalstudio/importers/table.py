@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.formats.csv_text import LIST_COLUMNS, OBJECT_COLUMNS
 from pytest_evalstudio.formats.dataset import Row
-from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import (
+from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
@@ -21,6 +20,7 @@ from pytest_evalstudio.importers.common import (
     text_of,
     texts_of,
 )
+from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.importers.contexts import context_fields
 from pytest_evalstudio.importers.references import outputs_of
 

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class JudgeModel(Protocol):
-    """A model that can be asked; `engine.asking.resolve.ModelSession` is one."""
+    """A model that can be asked; `asking.resolve.ModelSession` is one."""
 
     name: str
 

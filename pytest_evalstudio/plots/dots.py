@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.plots.axes import Scale
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import BAD, COLOURS
 from pytest_evalstudio.plots.text import fitted, text_width
+from pytest_evalstudio.text.figures import figure
 
 WIDTH, LINE_HEIGHT = 640, 28
 _LONGEST_LABEL = 220

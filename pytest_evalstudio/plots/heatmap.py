@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_evalstudio.core.figures import percent
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import RULE, colour_between
 from pytest_evalstudio.plots.text import fitted, text_width
+from pytest_evalstudio.text.figures import percent
 
 CELL_WIDTH, CELL_HEIGHT = 64, 34
 _LONGEST_LABEL = 200

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.plots.axes import Scale, legend
 from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import COLOURS, QUIET
 from pytest_evalstudio.plots.text import fitted
+from pytest_evalstudio.text.figures import figure
 
 WIDTH, HEIGHT, LINE_HEIGHT = 640, 260, 22
 MOST_LINES = len(COLOURS)

@@ -11,39 +11,45 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from pytest_evalstudio.comparison.baseline import opened
-from pytest_evalstudio.comparison.changed_tests import changed_parts, digest_bytes
-from pytest_evalstudio.comparison.compare import compare
-from pytest_evalstudio.comparison.files import moved_files, with_paths
-from pytest_evalstudio.comparison.matching import InScope, class_of, is_compared, score_changes
-from pytest_evalstudio.comparison.metrics import ComparisonLimits
-from pytest_evalstudio.comparison.results import Comparison, FailReason, ItemChange
-from pytest_evalstudio.comparison.sides import Side, SideItem, attachments_digest, case_digest, read_side
-from pytest_evalstudio.comparison.text import regression_headline
-from pytest_evalstudio.comparison.windows import change_windows, word_diff
+from pytest_evalstudio.analysis.comparison.baseline import opened
+from pytest_evalstudio.analysis.comparison.changed_tests import changed_parts, digest_bytes
+from pytest_evalstudio.analysis.comparison.compare import compare
+from pytest_evalstudio.analysis.comparison.files import moved_files, with_paths
+from pytest_evalstudio.analysis.comparison.matching import InScope, class_of, is_compared, score_changes
+from pytest_evalstudio.analysis.comparison.metrics import ComparisonLimits
+from pytest_evalstudio.analysis.comparison.results import Comparison, FailReason, ItemChange
+from pytest_evalstudio.analysis.comparison.sides import (
+    Side,
+    SideItem,
+    attachments_digest,
+    case_digest,
+    read_side,
+)
+from pytest_evalstudio.analysis.comparison.text import regression_headline
 from pytest_evalstudio.core.errors import (
     ConfigurationError,
     EvalStudioError,
     EvaluationError,
     ThresholdMissed,
 )
-from pytest_evalstudio.engine.case_digests import case_digest_of
-from pytest_evalstudio.engine.recording import item_scores, row_entry
-from pytest_evalstudio.engine.run_header import evaluator_entry
-from pytest_evalstudio.engine.scoring.confirming import is_refuted, is_unconfirmed
-from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import explain, misses, skip_reason
 from pytest_evalstudio.plugin.collected import CaseOfModel
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import CaseDigest
+from pytest_evalstudio.scoring.case_digests import case_digest_of
+from pytest_evalstudio.scoring.confirming import is_refuted, is_unconfirmed
+from pytest_evalstudio.scoring.identifiers import safe_identifier
+from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.scoring.messages import explain, misses, skip_reason
+from pytest_evalstudio.scoring.recording import item_scores, row_entry
+from pytest_evalstudio.scoring.run_header import evaluator_entry
+from pytest_evalstudio.text.windows import change_windows, word_diff
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
-    from pytest_evalstudio.engine.scoring.results import Result
-    from pytest_evalstudio.engine.scoring.tasks import ModelInfo
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.settings import Settings
+    from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
+    from pytest_evalstudio.scoring.results import Result
+    from pytest_evalstudio.scoring.tasks import ModelInfo
 
 KNOWN_FAILURE = "fails in the baseline too"
 KNOWN_ERROR = "is an error in the baseline too"

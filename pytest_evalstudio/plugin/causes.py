@@ -6,9 +6,9 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.plugin.figures import MODEL
 from pytest_evalstudio.plugin.keys import CAUSE
+from pytest_evalstudio.text.figures import counted
 
 EXAMPLES = 3
 """Test cases that a block names; JUnit files and `-v` have all."""

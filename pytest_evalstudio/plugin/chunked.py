@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_evalstudio.core.display import visible
-from pytest_evalstudio.engine.pipeline import Pipeline, Progress
-from pytest_evalstudio.engine.scoring.answering import requests_of
-from pytest_evalstudio.engine.scoring.chunks import cut
-from pytest_evalstudio.engine.scoring.messages import misses
-from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
-from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin.confirming import confirm
+from pytest_evalstudio.scoring.answering import requests_of
+from pytest_evalstudio.scoring.chunks import cut
+from pytest_evalstudio.scoring.messages import misses
+from pytest_evalstudio.scoring.pipeline import Pipeline, Progress
+from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.scoring.results import Result
+from pytest_evalstudio.scoring.tasks import EvalTask
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem

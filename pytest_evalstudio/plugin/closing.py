@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.figures import counted
-from pytest_evalstudio.engine.analysis.run_info import stored_steps_sentence
+from pytest_evalstudio.analysis.run_info import stored_steps_sentence
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import pytest
 
-    from pytest_evalstudio.comparison.results import Comparison
-    from pytest_evalstudio.engine.analysis.analyse import Analysis
+    from pytest_evalstudio.analysis.analyse import Analysis
+    from pytest_evalstudio.analysis.comparison.results import Comparison
     from pytest_evalstudio.record.schema import StepEntry
     from pytest_evalstudio.report.build import Report
 
@@ -95,7 +95,7 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
             yield ClosingLine(text=f"gate {gate.text}", colour="red")
     if end.comparison is not None:
         yield ClosingLine(text=f"since {end.comparison.base}: {regressions(analysis, end.comparison)}")
-        from pytest_evalstudio.comparison.sentences import notable_lines
+        from pytest_evalstudio.analysis.comparison.sentences import notable_lines
 
         for text in notable_lines(end.comparison):
             yield ClosingLine(text=f"  {text}", colour="yellow")
@@ -139,7 +139,7 @@ def failing_answers(analysis: Analysis) -> str:
 
 def regressions(analysis: Analysis, comparison: Comparison) -> str:
     """Return the comparison in two sentences, and how many regressions were asked again."""
-    from pytest_evalstudio.comparison.sentences import summary_of
+    from pytest_evalstudio.analysis.comparison.sentences import summary_of
 
     return " ".join(filter(None, (str(summary_of(comparison)), analysis.confirmations.sentence)))
 

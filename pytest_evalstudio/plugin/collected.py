@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
+from pytest_evalstudio.scoring.identifiers import safe_identifier
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem

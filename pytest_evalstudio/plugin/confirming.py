@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.core.figures import counted
-from pytest_evalstudio.engine.pipeline import Pipeline, Progress
-from pytest_evalstudio.engine.scoring.confirming import can_be_confirmed, violating
-from pytest_evalstudio.engine.scoring.messages import misses
-from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.tasks import EvalTask
+from pytest_evalstudio.scoring.confirming import can_be_confirmed, violating
+from pytest_evalstudio.scoring.messages import misses
+from pytest_evalstudio.scoring.pipeline import Pipeline, Progress
+from pytest_evalstudio.scoring.results import Result
+from pytest_evalstudio.scoring.tasks import EvalTask
 from pytest_evalstudio.stats.confirmation import ConfirmationTest, RepeatedBaselineTest, RepeatTest
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem

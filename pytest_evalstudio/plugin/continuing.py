@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_evalstudio.engine.asking.answers import AnswerCache, digest_of
-from pytest_evalstudio.engine.asking.runs import AskingRun, RunInputs, continuation_line, file_digests
-from pytest_evalstudio.engine.revision import revision
-from pytest_evalstudio.engine.scoring.answering import requests_of
+from pytest_evalstudio.asking.answers import AnswerCache, digest_of
+from pytest_evalstudio.asking.runs import AskingRun, RunInputs, continuation_line, file_digests
+from pytest_evalstudio.record.revision import revision
+from pytest_evalstudio.scoring.answering import requests_of
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem

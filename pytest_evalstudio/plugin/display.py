@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.display import printable, visible, visible_lines
-from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.plugin.private_api import (
     ExceptionChainRepr,
     MessageRepr,
@@ -22,6 +21,7 @@ from pytest_evalstudio.plugin.private_api import (
     TerminalWriter,
     terminal_encoding,
 )
+from pytest_evalstudio.scoring.masking import masked
 
 Mask = Callable[[str], str]
 """Returns a text without some secrets."""

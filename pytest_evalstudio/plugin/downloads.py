@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_evalstudio.asking.downloads import fetch_suite
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.asking.downloads import fetch_suite
 from pytest_evalstudio.plugin.display import usage_error
 from pytest_evalstudio.plugin.settings import Settings
 

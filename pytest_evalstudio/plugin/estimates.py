@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.judging import Judges
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.judging import Judges
-from pytest_evalstudio.engine.estimate import JudgeFactory, PlannedTask, estimate, lines_of
-from pytest_evalstudio.engine.scoring.expectations import unchecked_line
 from pytest_evalstudio.plugin.checks import checks
 from pytest_evalstudio.plugin.confirming import confirmation_estimate
 from pytest_evalstudio.plugin.display import SafeTerminal, usage_error
 from pytest_evalstudio.plugin.items import EvalItem
 from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.plugin.session import EvalSession
+from pytest_evalstudio.scoring.estimate import JudgeFactory, PlannedTask, estimate, lines_of
+from pytest_evalstudio.scoring.expectations import unchecked_line
 
 
 class EstimatedRun:

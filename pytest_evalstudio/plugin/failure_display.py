@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.text import with_short_keys
 from pytest_evalstudio.plugin.causes import Crash, by_cause, collapsed
 from pytest_evalstudio.plugin.figures import BASELINE_CLASS, CASE
 from pytest_evalstudio.plugin.keys import BRIEF, LIKENESS
+from pytest_evalstudio.text.figures import counted
 
 BLOCKS = 10
 """Failures that are written out where none regressed; `-v` writes out all of them."""

@@ -10,19 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, cast, overload
 
 import pytest
 
+from pytest_evalstudio.api.asked_models import AskedModel
+from pytest_evalstudio.api.builders import CaseFieldsWithCorpus, make_case
+from pytest_evalstudio.asking.case_types import case_fault
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
-from pytest_evalstudio.engine.asked_models import AskedModel
-from pytest_evalstudio.engine.builders import CaseFieldsWithCorpus, make_case
-from pytest_evalstudio.engine.case_types import case_fault
-from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.scoring.messages import explain, misses
-from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
-from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.tasks import answered_task
-from pytest_evalstudio.engine.scoring.verdicts import Flip
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.files import read
@@ -35,6 +29,12 @@ from pytest_evalstudio.plugin.late_fixtures import GENERAL, PREFIX, FixtureFunct
 from pytest_evalstudio.plugin.loops import is_loop_running
 from pytest_evalstudio.plugin.perturbed_cases import perturb_fixture
 from pytest_evalstudio.plugin.reports import CHECKS
+from pytest_evalstudio.scoring.messages import explain, misses
+from pytest_evalstudio.scoring.pipeline import Pipeline
+from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.scoring.results import Result
+from pytest_evalstudio.scoring.tasks import answered_task
+from pytest_evalstudio.scoring.verdicts import Flip
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession

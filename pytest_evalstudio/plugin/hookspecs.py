@@ -30,7 +30,7 @@ def pytest_evalstudio_report_sections(analysis: Any) -> Iterable[tuple[str, str]
     """Add sections to the report's page.
 
     Args:
-        analysis: `engine.analysis.Analysis`: leaderboards, problems, insights and flips of the run.
+        analysis: `analysis.analyse.Analysis`: leaderboards, problems, insights and flips of the run.
 
     Returns:
         (title, HTML) pairs. The HTML is put into the page as it is: escape what is not yours. Scripts do not

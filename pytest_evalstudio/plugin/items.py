@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.asking.downloads import base_of
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
-from pytest_evalstudio.engine.asking.downloads import base_of
-from pytest_evalstudio.engine.perturbing.tasks import perturbed_tasks
-from pytest_evalstudio.engine.perturbing.texts import Perturber
-from pytest_evalstudio.engine.perturbing.where import marker_name
-from pytest_evalstudio.engine.scoring.confirming import is_unconfirmed
-from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.messages import doubts, explain, headline, misses, skip_reason
-from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo, item_name, tasks
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, read
 from pytest_evalstudio.formats.kinds import part_kind, read_source
@@ -34,6 +26,14 @@ from pytest_evalstudio.plugin.display import CollectionError, clean_failure
 from pytest_evalstudio.plugin.figures import MODEL, set_properties
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr, UsedFixtures
 from pytest_evalstudio.record.schema import Attempt
+from pytest_evalstudio.scoring.confirming import is_unconfirmed
+from pytest_evalstudio.scoring.identifiers import safe_identifier
+from pytest_evalstudio.scoring.messages import doubts, explain, headline, misses, skip_reason
+from pytest_evalstudio.scoring.perturbing.tasks import perturbed_tasks
+from pytest_evalstudio.scoring.perturbing.texts import Perturber
+from pytest_evalstudio.scoring.perturbing.where import marker_name
+from pytest_evalstudio.scoring.plan import Plan
+from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo, item_name, tasks
 
 _MARKS = pytest.StashKey[dict[str, pytest.MarkDecorator]]()
 ATTEMPTS = pytest.StashKey[list[Attempt]]()

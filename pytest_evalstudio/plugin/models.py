@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from pydantic import ValidationError
 
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.hosts import model_identity, open_model
+from pytest_evalstudio.asking.lab_models import LabModel, settings_of_lab_model
+from pytest_evalstudio.asking.purse import SharedPurse
+from pytest_evalstudio.asking.resolve import ModelSession
+from pytest_evalstudio.asking.spending import UNHELD, model_budget, unpriced_limit
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import model_identity, open_model
-from pytest_evalstudio.engine.asking.lab_models import LabModel, settings_of_lab_model
-from pytest_evalstudio.engine.asking.purse import SharedPurse
-from pytest_evalstudio.engine.asking.resolve import ModelSession
-from pytest_evalstudio.engine.asking.spending import UNHELD, model_budget, unpriced_limit
-from pytest_evalstudio.engine.scoring.repeats import stopping_of
-from pytest_evalstudio.engine.scoring.tasks import ModelInfo
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.formats.repeats import max_runs
@@ -30,6 +28,8 @@ from pytest_evalstudio.judges.budget import Budget, LocalPurse, Purse
 from pytest_evalstudio.plugin.loops import on_loop
 from pytest_evalstudio.plugin.pacing import AskedAhead
 from pytest_evalstudio.plugin.private_api import fixture_is_visible
+from pytest_evalstudio.scoring.repeats import stopping_of
+from pytest_evalstudio.scoring.tasks import ModelInfo
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem

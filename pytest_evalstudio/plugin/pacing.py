@@ -10,11 +10,11 @@ from concurrent.futures import CancelledError, Future
 
 import pytest
 
+from pytest_evalstudio.asking.dialogues import Dialogue, Request
+from pytest_evalstudio.asking.resolve import ModelSession
 from pytest_evalstudio.core.cases import Answer, Retrieval
-from pytest_evalstudio.engine.asking.dialogues import Dialogue, Request
-from pytest_evalstudio.engine.asking.resolve import ModelSession
-from pytest_evalstudio.engine.pipeline import Progress
 from pytest_evalstudio.plugin.loops import check_waiting, run_until_done
+from pytest_evalstudio.scoring.pipeline import Progress
 
 
 class Pacing:

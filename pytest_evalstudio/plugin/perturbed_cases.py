@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import pytest
 
+from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.engine.origins import SOURCE
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
-from pytest_evalstudio.engine.perturbing.tasks import perturbed_cases
-from pytest_evalstudio.engine.perturbing.texts import Perturber
+from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.plugin.display import shown, usage_error
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
+from pytest_evalstudio.scoring.perturbing.tasks import perturbed_cases
+from pytest_evalstudio.scoring.perturbing.texts import Perturber
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction

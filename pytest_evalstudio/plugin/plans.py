@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pytest_evalstudio.asking.runs import RunInputs
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
-from pytest_evalstudio.engine.asking.runs import RunInputs
-from pytest_evalstudio.engine.scoring.masking import masked
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.collected import CaseOfModel
 from pytest_evalstudio.plugin.continuing import question_count
@@ -19,6 +18,7 @@ from pytest_evalstudio.plugin.payload import Payload, PayloadLine
 from pytest_evalstudio.plugin.reports import Announced, item_tables
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, RowOutcome, Tables
+from pytest_evalstudio.scoring.masking import masked
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalItem

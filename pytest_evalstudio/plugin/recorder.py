@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from pytest_evalstudio.asking.runs import AskingRun, RunInputs, UnfinishedRun
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.core.switching import frequent_switches
-from pytest_evalstudio.engine.asking.runs import AskingRun, RunInputs, UnfinishedRun
-from pytest_evalstudio.engine.outputs import PREVIOUS, REPORT_FILES, UNFINISHED, OutputFolder
-from pytest_evalstudio.engine.run_header import finished_run, new_run, now
-from pytest_evalstudio.engine.scoring.record_texts import iso_time
 from pytest_evalstudio.plugin.ci_output import CiOutput
 from pytest_evalstudio.plugin.display import shown_line
 from pytest_evalstudio.plugin.figures import PREFIX
 from pytest_evalstudio.plugin.keys import COUNTS, UNCOLLECTED
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import add_suite_property
+from pytest_evalstudio.record.outputs import PREVIOUS, REPORT_FILES, UNFINISHED, OutputFolder
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import FAILED_NAMES, JudgeSpend, SessionEnd, Shards
 from pytest_evalstudio.record.writer import FILE, RecordWriter
+from pytest_evalstudio.scoring.record_texts import iso_time
+from pytest_evalstudio.scoring.run_header import finished_run, new_run, now
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.comparison.history import History
-    from pytest_evalstudio.comparison.results import Comparison
-    from pytest_evalstudio.engine.analysis.analyse import Analysis
+    from pytest_evalstudio.analysis.analyse import Analysis
+    from pytest_evalstudio.analysis.comparison.history import History
+    from pytest_evalstudio.analysis.comparison.results import Comparison
     from pytest_evalstudio.plugin.session import EvalSession
     from pytest_evalstudio.report.build import Report
 
@@ -179,7 +179,7 @@ class Recorder:
             return
         assert self._writer is not None
         with uncollected():  # a tenth of the time of the imports
-            from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
+            from pytest_evalstudio.analysis.aggregates import aggregates_of
             from pytest_evalstudio.report.build import build_report
 
         spend = {name: self._judging[name] for name in JudgeSpend.__struct_fields__}
@@ -242,8 +242,8 @@ class Recorder:
         address = self._evals.settings.otlp
         if not address:
             return
-        from pytest_evalstudio.otel.events import requests
-        from pytest_evalstudio.otel.sending import send
+        from pytest_evalstudio.traces.otel.events import requests
+        from pytest_evalstudio.traces.otel.sending import send
 
         reader = RecordReader(record)
         try:
@@ -261,7 +261,7 @@ class Recorder:
         except EvalStudioError as exc:
             self._evals.warn(f"the run was not compared with its baseline: {exc}", record)
             return
-        from pytest_evalstudio.comparison.sentences import summary_of
+        from pytest_evalstudio.analysis.comparison.sentences import summary_of
 
         add_suite_property(self._evals.config, COMPARISON, shown_line(str(summary_of(self.comparison))))
 
@@ -270,8 +270,8 @@ class Recorder:
         folder = self._evals.settings.history()
         if folder is None:
             return
-        from pytest_evalstudio.comparison.baseline import save
-        from pytest_evalstudio.comparison.history import history, record_files
+        from pytest_evalstudio.analysis.comparison.baseline import save
+        from pytest_evalstudio.analysis.comparison.history import history, record_files
 
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -324,7 +324,7 @@ class Recorder:
         terminal.section("evaluation details")
         write_details(terminal, report, config.invocation_params.dir, config.rootpath)
         if self.history is not None and len(self.history.runs) > 1:
-            from pytest_evalstudio.comparison.history import history_lines
+            from pytest_evalstudio.analysis.comparison.history import history_lines
 
             terminal.section("history")
             for line in history_lines(self.history):
@@ -334,7 +334,7 @@ class Recorder:
             for line in extra.lines():
                 terminal.write_line(line)
         if self.comparison is not None:
-            from pytest_evalstudio.comparison.text import comparison_lines
+            from pytest_evalstudio.analysis.comparison.text import comparison_lines
 
             terminal.section("comparison with the baseline")
             for line in comparison_lines(self.comparison):

@@ -11,12 +11,6 @@ import pytest
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.text import excerpt
-from pytest_evalstudio.engine.recording import BROKEN, ItemHead, attempt_of, item_entry
-from pytest_evalstudio.engine.run_header import document_digests, evaluator_entry, file_entry, model_entry
-from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.messages import brief_headline, error_cause, failure_signature, misses
-from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator
-from pytest_evalstudio.engine.scoring.results import Result
 from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
@@ -34,6 +28,12 @@ from pytest_evalstudio.plugin.keys import (
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
+from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.scoring.messages import brief_headline, error_cause, failure_signature, misses
+from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.scoring.recording import BROKEN, ItemHead, attempt_of, item_entry
+from pytest_evalstudio.scoring.results import Result
+from pytest_evalstudio.scoring.run_header import document_digests, evaluator_entry, file_entry, model_entry
 
 LONGEST_REASON = 2000
 BRIEF_CHARS = 300

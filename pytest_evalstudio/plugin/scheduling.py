@@ -18,7 +18,7 @@ from xdist.scheduler import (
     WorkStealingScheduling,
 )
 
-from pytest_evalstudio.engine.asking.runs import AskingRun
+from pytest_evalstudio.asking.runs import AskingRun
 from pytest_evalstudio.plugin.keys import PLAN_CHANNEL
 from pytest_evalstudio.plugin.plans import WorkerPlan
 

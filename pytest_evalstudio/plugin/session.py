@@ -15,14 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
+from pytest_evalstudio.asking.runs import AskingRun, UnfinishedRun
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.runs import AskingRun, UnfinishedRun
-from pytest_evalstudio.engine.outputs import UNFINISHED
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
-from pytest_evalstudio.engine.perturbing.texts import Perturber
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider, left_out
-from pytest_evalstudio.engine.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.checks import checks, checks_something
@@ -35,12 +30,15 @@ from pytest_evalstudio.plugin.keys import FROZEN
 from pytest_evalstudio.plugin.late_fixtures import PREFIX
 from pytest_evalstudio.plugin.reports import Announced
 from pytest_evalstudio.plugin.settings import Settings
+from pytest_evalstudio.record.outputs import UNFINISHED
+from pytest_evalstudio.scoring.model_provider import ModelProvider, left_out
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
+from pytest_evalstudio.scoring.perturbing.texts import Perturber
+from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.stats.confirmation import ConfirmationTest
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.asking.tracing import Tracing
-    from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
-    from pytest_evalstudio.engine.shrinking.flips import ShrinkLimits
+    from pytest_evalstudio.asking.tracing import Tracing
     from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.items import EvalItem
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
@@ -51,6 +49,8 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.recorded import RecordedItem
     from pytest_evalstudio.plugin.recorder import Recorder
     from pytest_evalstudio.plugin.tracing import SessionTracing
+    from pytest_evalstudio.scoring.shrinking.flips import ShrinkLimits
+    from pytest_evalstudio.scoring.spans import EvaluatorSpans
 
 
 MANY_ITEMS = 1_000
@@ -139,7 +139,7 @@ class EvalSession:
     @functools.cached_property
     def spans(self) -> EvaluatorSpans:
         """Return the times of evaluators that no report has brought to the record yet."""
-        from pytest_evalstudio.engine.scoring.spans import EvaluatorSpans
+        from pytest_evalstudio.scoring.spans import EvaluatorSpans
 
         return EvaluatorSpans()
 
@@ -439,14 +439,14 @@ class EvalSession:
             used = checks.union(selected.id for selected in plan.made())
             if used.issuperset(config.evaluator):
                 continue
-            from pytest_evalstudio.engine.unused_tables import unused_tables  # most runs have no such table
+            from pytest_evalstudio.formats.unused_tables import unused_tables  # most runs have no such table
 
             messages += unused_tables(config, used)
         if messages:
             raise ConfigurationError("\n".join(messages))
 
     def _check_gates(self, playing: Collection[str]) -> None:
-        from pytest_evalstudio.engine.analysis.gates import check_gate, check_named_gates, parse_gate
+        from pytest_evalstudio.analysis.gates import check_gate, check_named_gates, parse_gate
 
         gates = [parse_gate(text) for text in self.settings.gates()]
         has_arena = bool(playing) or any(config.arena is not None for config in self._plans)

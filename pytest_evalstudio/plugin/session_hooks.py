@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
-from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.plugin import chunked
 from pytest_evalstudio.plugin.collected import cases_of_models
 from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
 from pytest_evalstudio.plugin.keys import SPENT
 from pytest_evalstudio.plugin.reports import amend_report, begin_attempt, finish_item
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession

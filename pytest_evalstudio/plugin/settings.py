@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.analysis.gates import parse_gate
+from pytest_evalstudio.asking.lab_models import LabTrust
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.repeats import PassPolicy
-from pytest_evalstudio.engine.analysis.gates import parse_gate
-from pytest_evalstudio.engine.asking.lab_models import LabTrust
-from pytest_evalstudio.engine.scoring.repeats import check_runs
-from pytest_evalstudio.engine.scoring.thresholds import parse_threshold
 from pytest_evalstudio.formats.config import (
     Configuration,
     configuration,
@@ -22,6 +20,8 @@ from pytest_evalstudio.formats.config import (
     with_evaluators,
 )
 from pytest_evalstudio.formats.recognition import find_configuration
+from pytest_evalstudio.scoring.repeats import check_runs
+from pytest_evalstudio.scoring.thresholds import parse_threshold
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.shards import Shard
@@ -146,7 +146,7 @@ class Settings:
             if self._option.evalstudio_otlp_texts:
                 raise ConfigurationError("--evalstudio-otlp-texts needs --evalstudio-otlp URL")
             return ""
-        from pytest_evalstudio.otel.sending import log_address
+        from pytest_evalstudio.traces.otel.sending import log_address
 
         return log_address(url)
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.engine.scoring.tasks import EvalTask
 from pytest_evalstudio.plugin.items import EvalItem
 from pytest_evalstudio.plugin.recorded import RecordedItem
+from pytest_evalstudio.scoring.tasks import EvalTask
 
 _FORM = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 

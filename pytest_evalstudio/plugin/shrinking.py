@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.engine.pipeline import Pipeline, Progress
-from pytest_evalstudio.engine.scoring.results import Result
-from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.engine.shrinking.budget import CallBudget
-from pytest_evalstudio.engine.shrinking.flips import FlipShrinker, ShrinkLimits
+from pytest_evalstudio.scoring.pipeline import Pipeline, Progress
+from pytest_evalstudio.scoring.results import Result
+from pytest_evalstudio.scoring.shrinking.budget import CallBudget
+from pytest_evalstudio.scoring.shrinking.flips import FlipShrinker, ShrinkLimits
+from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.session import EvalSession

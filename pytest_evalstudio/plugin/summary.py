@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_evalstudio.core.figures import counted, figure, interval, percent, plural
+from pytest_evalstudio.analysis.flip_rates import COPY
+from pytest_evalstudio.analysis.run_info import stored_steps_sentence
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
-from pytest_evalstudio.engine.analysis.flip_rates import COPY
-from pytest_evalstudio.engine.analysis.run_info import stored_steps_sentence
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
 from pytest_evalstudio.report.repeats import terminal_lines
+from pytest_evalstudio.text.figures import counted, figure, interval, percent, plural
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.analysis.analyse import Analysis
-    from pytest_evalstudio.engine.analysis.corrections import CorrectedRate
-    from pytest_evalstudio.engine.analysis.flip_rates import FlipRate
-    from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
+    from pytest_evalstudio.analysis.analyse import Analysis
+    from pytest_evalstudio.analysis.corrections import CorrectedRate
+    from pytest_evalstudio.analysis.flip_rates import FlipRate
+    from pytest_evalstudio.analysis.leaderboards import Leaderboard, Standing
     from pytest_evalstudio.report.build import Report
     from pytest_evalstudio.report.findings import ReportFinding
 

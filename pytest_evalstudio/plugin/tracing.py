@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_evalstudio.asking.tracing import PREFIX_CHARS, Tracing
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import counted
-from pytest_evalstudio.engine.asking.tracing import PREFIX_CHARS, Tracing
 from pytest_evalstudio.formats.config import TraceTable
+from pytest_evalstudio.text.figures import counted
 from pytest_evalstudio.traces.collecting import SpanSource, SpanStore
 from pytest_evalstudio.traces.in_process import InProcessSpans
 from pytest_evalstudio.traces.receiver import Receiver

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class BattleEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A game: two answers to one prompt, compared by a judge; see `formats.battles.Battle`.
+    """A game: two answers to one prompt, compared by a judge; see `contrib.arena.battle_files.Battle`.
 
     Attributes:
         model_a: label of the model whose answer was shown first.

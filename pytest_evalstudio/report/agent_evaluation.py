@@ -17,8 +17,8 @@ from typing import IO, Any, Literal
 import msgspec
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.replies import NO, YES
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.record.codec import portable

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.leaderboards import Leaderboard, Standing
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 
 State = Literal["meets", "misses", "not_scored", "no_threshold"]
 RARE, FREQUENT = 0.02, 0.1

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pytest_evalstudio.comparison.results import Comparison, as_json
+from pytest_evalstudio.analysis.aggregates import aggregates_of
+from pytest_evalstudio.analysis.analyse import Analysis, analyse
+from pytest_evalstudio.analysis.comparison.results import Comparison, as_json
+from pytest_evalstudio.analysis.population import Population
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, exception_text
 from pytest_evalstudio.core.plugins.contrib import is_artifact
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
-from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
-from pytest_evalstudio.engine.analysis.population import Population
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo, evaluators_of
-from pytest_evalstudio.engine.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.plots.labels import natural_key
+from pytest_evalstudio.record.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.schema import Item, Run
 from pytest_evalstudio.record.writer import FILE
@@ -47,7 +47,7 @@ from pytest_evalstudio.report.thresholds import thresholds_in_force
 from pytest_evalstudio.report.verdict import RunVerdict, verdict_of
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.comparison.history import History
+    from pytest_evalstudio.analysis.comparison.history import History
 
 DATA = "interpretation.json"
 SUMMARY = "summary.md"

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from pytest_evalstudio.comparison.calls import CallChange, ChangeKind, align
-from pytest_evalstudio.comparison.results import (
+from pytest_evalstudio.analysis.comparison.calls import CallChange, ChangeKind, align
+from pytest_evalstudio.analysis.comparison.results import (
     ITEM_CLASSES,
     VERDICTS,
     Comparison,
     ItemChange,
     ItemClass,
 )
-from pytest_evalstudio.comparison.sentences import interval_text, summary_of
-from pytest_evalstudio.comparison.sides import MAX_ANSWER_CHARS
-from pytest_evalstudio.comparison.text import changed_lines, segment_lines
-from pytest_evalstudio.comparison.windows import Piece, change_windows
+from pytest_evalstudio.analysis.comparison.sentences import interval_text, summary_of
+from pytest_evalstudio.analysis.comparison.sides import MAX_ANSWER_CHARS
+from pytest_evalstudio.analysis.comparison.text import changed_lines, segment_lines
 from pytest_evalstudio.report.worddiff import Stretch, changed_words
+from pytest_evalstudio.text.windows import Piece, change_windows
 
 CHANGES_SHOWN = 100
 LINES_SHOWN = 200

@@ -10,13 +10,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.figures import figure
-from pytest_evalstudio.engine.analysis.analyse import Analysis, ModelFigures
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.analysis.analyse import Analysis, ModelFigures
+from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.labels import natural_key, short_labels
 from pytest_evalstudio.report.assessment import Assessment, assess
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
+from pytest_evalstudio.text.figures import figure
 
 Conformity = Literal["meets conditions", "meets with limits", "misses conditions", "not assessed"]
 CONFORMITIES: tuple[Conformity, ...] = (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from markupsafe import Markup
 from msgspec import Struct, field
 
-from pytest_evalstudio.comparison.results import Comparison
-from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.comparison.results import Comparison
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.tools import ToolTable
@@ -22,7 +22,7 @@ from pytest_evalstudio.report.thresholds import ThresholdLine
 from pytest_evalstudio.report.verdict import RunVerdict
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.comparison.history import History
+    from pytest_evalstudio.analysis.comparison.history import History
     from pytest_evalstudio.report.extras import RunExtra
 
 T = TypeVar("T")

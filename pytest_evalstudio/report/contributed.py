@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 
+from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import Section, SectionSpec, section_order
-from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.report.content import Content
 
 More = Callable[[Analysis], Iterable[tuple[str, str]]]

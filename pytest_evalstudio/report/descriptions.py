@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.asking.limits import AnswerFigures
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.asking.limits import AnswerFigures
 from pytest_evalstudio.record.schema import JsonObject, ModelEntry, RecordRow
 
 _MODEL_KEYS = tuple(

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.outputs import DESCRIPTOR, PRODUCER
+from pytest_evalstudio.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.record.outputs import DESCRIPTOR, PRODUCER
 from pytest_evalstudio.report import markdown, page, parquet
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.exports import (

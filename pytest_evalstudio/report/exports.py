@@ -9,18 +9,18 @@ from typing import Any
 
 import msgspec
 
+from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.analysis.shrunk import ShrunkFlips
 from pytest_evalstudio.core.cases import NOTHING
-from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
-from pytest_evalstudio.engine.analysis.analyse import Analysis
-from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.analysis.shrunk import ShrunkFlips
 from pytest_evalstudio.record.schema import JsonObject
 from pytest_evalstudio.report import repeats
 from pytest_evalstudio.report.descriptions import describe_evaluator
 from pytest_evalstudio.report.folders import ExplainerFolder
 from pytest_evalstudio.report.verdict import RunVerdict
+from pytest_evalstudio.text.figures import counted
 
 SCHEMA_VERSION = 1
 ALL_METRICS = "ALL_METRICS"

@@ -9,7 +9,7 @@ from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.record.schema import Run
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.engine.analysis.gates import TermValue
+    from pytest_evalstudio.analysis.gates import TermValue
     from pytest_evalstudio.report.conclusions import ModelConclusion
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.comparison.results import Comparison, ItemChange
+from pytest_evalstudio.analysis.comparison.results import Comparison, ItemChange
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, UNANSWERED, ItemCode
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.text import is_blank
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_terms import And, Condition, Not, Or
 from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, Run
@@ -24,8 +24,8 @@ from pytest_evalstudio.report.highlight import Segment, segments, snippet
 from pytest_evalstudio.report.worddiff import Stretch, changed_words, shared_words
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.comparison.windows import Piece
     from pytest_evalstudio.report.failing_copies import FailingCopies
+    from pytest_evalstudio.text.windows import Piece
 
 LIMITS: Mapping[Kind, int] = {"failed": 60, "error": 30, "xfailed": 40}
 """Items of each kind that the page writes out; the others are in the matrix and in the files."""
@@ -245,7 +245,7 @@ def _changes(change: ItemChange) -> tuple[Piece, ...]:
     """Return the changes of an answer since the baseline."""
     if not change.base_answer or change.base_answer == change.answer:
         return ()
-    from pytest_evalstudio.comparison.windows import change_windows
+    from pytest_evalstudio.text.windows import change_windows
 
     return change_windows(change.base_answer, change.answer)
 

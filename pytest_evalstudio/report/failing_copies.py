@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pytest_evalstudio.engine.origins import SOURCE
+from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.failure_groups import GroupKey
 from pytest_evalstudio.report.failure_types import FailedCopy, FailedItem

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct
 
 from pytest_evalstudio.core.codes import UNANSWERED, OutcomeCode
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.report.highlight import Segment
 from pytest_evalstudio.report.worddiff import Stretch
+from pytest_evalstudio.text.figures import figure
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.comparison.windows import Piece
+    from pytest_evalstudio.text.windows import Piece
 
 Kind = Literal["failed", "error", "xfailed"]
 

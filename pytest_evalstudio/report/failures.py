@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Item, ItemVerdict, Mark, RecordRow, Run
 from pytest_evalstudio.report.highlight import Segment, segments
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.core.figures import counted, figure, plural
+from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.leaderboards import Standing
+from pytest_evalstudio.analysis.rag_stages import stage_title
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.engine.analysis.analyse import Analysis
-from pytest_evalstudio.engine.analysis.leaderboards import Standing
-from pytest_evalstudio.engine.analysis.rag_stages import stage_title
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.report.data.columns import Columns
+from pytest_evalstudio.text.figures import counted, figure, plural
 
 _NEARLY_ALL = 0.9
 _MANY = 10

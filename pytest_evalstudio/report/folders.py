@@ -12,8 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.outputs import EXPLAINER_PREFIX
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.record.outputs import EXPLAINER_PREFIX
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.results import write_json
 

@@ -9,9 +9,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.record.schema import Mark
+from pytest_evalstudio.text.figures import figure
 
 Level = Literal["", "good", "bad", "found"]
 _WORST_FIRST: tuple[Level, ...] = ("found", "bad", "good", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_evalstudio.comparison.history import History, Point, Series
+from pytest_evalstudio.analysis.comparison.history import History, Point, Series
 from pytest_evalstudio.plots.lines import MOST_LINES, LinePoint, PlotLine, line_chart
 
 _TITLES = {"pass_rate": "Pass rate", "cost_usd": "Cost per answer, USD", "duration_s": "Seconds per answer"}

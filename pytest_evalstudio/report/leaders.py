@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.core.figures import counted
 from pytest_evalstudio.report.conclusions import CONFORMING, ModelConclusion
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     from pytest_evalstudio.report.extras import RunExtra

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_evalstudio.core.figures import counted, figure, percent
+from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
+from pytest_evalstudio.analysis.repeats import RepeatAnalysis
 from pytest_evalstudio.core.markdown import code, escaped
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import short_key
-from pytest_evalstudio.engine.analysis.leaderboards import Cell, Leaderboard, Standing
-from pytest_evalstudio.engine.analysis.repeats import RepeatAnalysis
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.conclusions import ScoredCell
 from pytest_evalstudio.report.content import Content
@@ -19,6 +18,7 @@ from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
 from pytest_evalstudio.report.verdict import run_name
 from pytest_evalstudio.report.worddiff import Stretch
+from pytest_evalstudio.text.figures import counted, figure, percent
 
 FINDINGS_SHOWN = 10
 FAILURES_SHOWN = 10
@@ -49,7 +49,7 @@ def summary(content: Content) -> str:
     if content.findings:
         lines += _folded("Findings", _findings(content.findings))
     if content.comparison is not None:
-        from pytest_evalstudio.comparison.markdown import comparison_details
+        from pytest_evalstudio.analysis.comparison.markdown import comparison_details
 
         lines += _folded("Comparison with the baseline", [comparison_details(content.comparison).rstrip()])
     met = [gate for gate in analysis.gates if gate.met]
@@ -151,7 +151,7 @@ def _failure(item: FailedItem) -> Iterator[str]:
     if item.texts.expected:
         yield f"  - Expected: {_marked(item.texts.expected)}"
     if item.texts.changes:
-        from pytest_evalstudio.comparison.markdown import windows_markdown
+        from pytest_evalstudio.analysis.comparison.markdown import windows_markdown
 
         yield f"  - Since the baseline: {windows_markdown(item.texts.changes)}"
     elif item.texts.actual:

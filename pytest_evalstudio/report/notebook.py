@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     from pytest_evalstudio.report.build import Report

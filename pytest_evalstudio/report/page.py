@@ -15,14 +15,13 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from msgspec import Struct
 
-from pytest_evalstudio.core.figures import counted, figure, percent
+from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
 from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.plugins.section import TABS, SectionSpec
 from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.core.text import short_key
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.assessment import assess
@@ -34,6 +33,7 @@ from pytest_evalstudio.report.data.blocks import Block
 from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
 from pytest_evalstudio.report.verdict import run_name
+from pytest_evalstudio.text.figures import counted, figure, percent
 
 
 def page_pieces(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from pytest_evalstudio.core.figures import counted, figure, percent
-from pytest_evalstudio.engine.analysis.repeats import (
+from pytest_evalstudio.analysis.repeats import (
     FlakyCase,
     MeanEstimate,
     RepeatAnalysis,
     RepeatFigures,
     StoppingFigures,
 )
+from pytest_evalstudio.text.figures import counted, figure, percent
 
 HEAD = ("Evaluator", "Model", "Items", "Repeats", "Mean", "Min", "k", "pass@k", "pass^k")
 FLAKY_HEAD = ("Flaky case", "Failed", "Rate")

@@ -16,10 +16,10 @@ import msgspec
 import orjson
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
+from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.core.tool_calls import ToolCall
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
     Item,

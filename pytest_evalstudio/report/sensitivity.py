@@ -7,8 +7,8 @@ from itertools import groupby
 
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.flip_rates import Sensitivity
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
-from pytest_evalstudio.engine.analysis.flip_rates import Sensitivity
 
 WIDTH, HEIGHT = 420.0, 200.0
 """Size of the plotting area in the chart's own units."""

@@ -8,10 +8,10 @@ from typing import Literal
 
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.analysis.analyse import Analysis
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.report.data.columns import Columns
 
 Source = Literal["default", "configuration", "human calibration", "not known"]

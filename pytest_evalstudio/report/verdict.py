@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from pytest_evalstudio.comparison.results import Comparison
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.comparison.results import Comparison
 from pytest_evalstudio.core.text import excerpt
-from pytest_evalstudio.engine.analysis.analyse import Analysis
 from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.failure_groups import FailureGroup
 from pytest_evalstudio.report.leaders import leader_sentences
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     from pytest_evalstudio.report.extras import RunExtra
@@ -224,7 +224,7 @@ def _error_facts(count: int, groups: Sequence[FailureGroup]) -> Iterator[str]:
 
 def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) -> Iterator[str]:
     if comparison is not None:
-        from pytest_evalstudio.comparison.sentences import notable_lines, summary_of
+        from pytest_evalstudio.analysis.comparison.sentences import notable_lines, summary_of
 
         yield f"Since the baseline: {summary_of(comparison)}"
         yield from (f"{line[0].upper()}{line[1:]}." for line in notable_lines(comparison))

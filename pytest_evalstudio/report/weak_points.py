@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Run
 from pytest_evalstudio.report.data.columns import Columns
 

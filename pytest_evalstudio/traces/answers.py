@@ -12,7 +12,7 @@ from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tracing import traceparent
-from pytest_evalstudio.importers.common import Omissions
+from pytest_evalstudio.formats.imported.records import Omissions
 from pytest_evalstudio.traces.calls import matching_calls
 from pytest_evalstudio.traces.files import Trace
 from pytest_evalstudio.traces.rows import fields_fault, fields_of

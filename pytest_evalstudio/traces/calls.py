@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from pytest_evalstudio.core.tool_calls import ToolCall
-from pytest_evalstudio.importers.common import Omissions
+from pytest_evalstudio.formats.imported.records import Omissions
 from pytest_evalstudio.traces.exchanges import last_question
 from pytest_evalstudio.traces.facts import Facts, ToolResult
 from pytest_evalstudio.traces.nested import call_signature

@@ -7,7 +7,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from pytest_evalstudio.formats.conversations import MAX_TURNS_LIMIT, AnsweredTurn
-from pytest_evalstudio.importers.common import Fields, Omissions
+from pytest_evalstudio.formats.imported.records import Fields, Omissions
 from pytest_evalstudio.traces.json_text import from_json, to_json
 from pytest_evalstudio.traces.rows import TraceRow
 

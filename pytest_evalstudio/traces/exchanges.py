@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.importers.common import ANSWER_KEYS, QUESTION_KEYS, Json, mapping_of
+from pytest_evalstudio.formats.imported.records import ANSWER_KEYS, QUESTION_KEYS, Json, mapping_of
 from pytest_evalstudio.traces.facts import Facts, TraceMessage
 from pytest_evalstudio.traces.messages import is_broken, parsed, read_messages
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.core.tool_calls import ToolCall
-from pytest_evalstudio.importers.common import Json, mapping_of
+from pytest_evalstudio.formats.imported.records import Json, mapping_of
 from pytest_evalstudio.traces import adk
 from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (

@@ -10,9 +10,9 @@ from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.writing import replacing
 from pytest_evalstudio.formats.dataset import Row
+from pytest_evalstudio.formats.imported.records import Fields, Omissions, Record, row_of
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import Fields, Omissions, Record, row_of
 from pytest_evalstudio.traces.conversations import with_conversations
 from pytest_evalstudio.traces.files import TraceFiles
 from pytest_evalstudio.traces.json_text import to_json

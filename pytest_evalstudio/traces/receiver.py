@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.text.figures import counted
 from pytest_evalstudio.text.unicode import valid_json_bytes
 from pytest_evalstudio.traces import otlp, protobuf
 from pytest_evalstudio.traces.collecting import SpanStore

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tracing import traceparent
-from pytest_evalstudio.importers.common import Fields, Omissions
+from pytest_evalstudio.formats.imported.records import Fields, Omissions
 from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
 from pytest_evalstudio.traces.exchanges import TraceExchange, exchange_of, last_question, said
 from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts

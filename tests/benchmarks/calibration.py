@@ -30,14 +30,14 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from pytest_evalstudio import TestLab, evaluate
-from pytest_evalstudio.calibration.fit.curves import fit, probabilities
-from pytest_evalstudio.calibration.fit.sample import LabelledSample, sample
-from pytest_evalstudio.calibration.labelling.draw import draw
+from pytest_evalstudio.analysis.stored_scores import read_scores
+from pytest_evalstudio.contrib.calibration.fit.curves import fit, probabilities
+from pytest_evalstudio.contrib.calibration.fit.sample import LabelledSample, sample
+from pytest_evalstudio.contrib.calibration.labelling.draw import draw
 from pytest_evalstudio.formats.labels import read_labels
 from pytest_evalstudio.record.score_table import Column
 from pytest_evalstudio.stats.calibration import area_under_roc
 from pytest_evalstudio.stats.conformal import conformal_quantile, nonconformity
-from pytest_evalstudio.validation.stored_scores import read_scores
 from support.labelled_answers import candidate
 
 ALPHA = 0.1

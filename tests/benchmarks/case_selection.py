@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from pytest_evalstudio.comparison.selection import CaseTable
+from pytest_evalstudio.contrib.planning.selection import CaseTable
 from pytest_evalstudio.stats.types import Floats
 from support.records import RecordBuilder, evaluator, score
 

@@ -23,10 +23,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pytest_evalstudio.asking.dialogues import Dialogue, FixedTurns
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.dialogues import Dialogue, FixedTurns
-from pytest_evalstudio.engine.asking.hosts import open_model
 from support.children import Children
 
 TURNS, DELAY_S, CONCURRENCY = 5, 0.1, 16
@@ -34,7 +34,7 @@ KILLED_CONVERSATIONS, KILLED_CONCURRENCY = 12, 4
 APP = """
 import asyncio
 
-from pytest_evalstudio.engine.asking import answers
+from pytest_evalstudio.asking import answers
 
 answers.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
 

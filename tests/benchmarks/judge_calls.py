@@ -19,10 +19,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.lab import TestLab
 from support.judging import reply_for

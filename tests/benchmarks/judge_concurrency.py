@@ -26,7 +26,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pytest_evalstudio.engine.evaluate import evaluate
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from support.judge_service import judge_service
 from support.judging import verdicts

@@ -25,18 +25,18 @@ import numpy as np
 from scipy.stats import binomtest
 from sklearn.metrics import adjusted_rand_score
 
+from pytest_evalstudio.contrib.validation.methods.failures.method import LEVEL, group, structure
+from pytest_evalstudio.contrib.validation.methods.test_cases.results import ValidationResults
+from pytest_evalstudio.contrib.validation.methods.variations.method import Variation, find_flips
+from pytest_evalstudio.contrib.validation.methods.weaknesses.method import find_all_weaknesses
+from pytest_evalstudio.contrib.validation.steps.test_generation.results import SUITE
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow_file import Workflow
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.record.score_table import Column, Scores, TableAnswer
-from pytest_evalstudio.validation.failures.method import LEVEL, group, structure
-from pytest_evalstudio.validation.test_cases.results import ValidationResults
-from pytest_evalstudio.validation.variations.method import Variation, find_flips
-from pytest_evalstudio.validation.weaknesses.method import find_all_weaknesses
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from support.failing import planted_texts, vectors_of

@@ -18,14 +18,14 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from pytest_evalstudio.api import evaluate as engine
+from pytest_evalstudio.contrib.mutation import testing
+from pytest_evalstudio.contrib.mutation.subjects import Subject, SubjectGroup, Subjects
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine import evaluate as engine
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.lab import TestLab
-from pytest_evalstudio.mutation import testing
-from pytest_evalstudio.mutation.subjects import Subject, SubjectGroup, Subjects
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 EVALUATORS = ("text_matching", "rouge", "lexical_groundedness")
 CONFIG = configuration({"evaluators": list(EVALUATORS), "evaluator": {"rouge": {"threshold": 0.1}}})

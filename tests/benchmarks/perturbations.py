@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
 from pytest_evalstudio.perturbations._wordnet import find_wordnet
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
 
 CHARACTERS = ("random_replacement", "random_insert", "random_delete", "keyboard_typos", "ocr", "qwerty")
 WORDS = ("comma", "word_swap", "synonym", "antonym", "counterfactual")

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pytest_evalstudio.review.sample import answer_strata, sample_sizes
+from pytest_evalstudio.contrib.calibration.review.sample import answer_strata, sample_sizes
 from pytest_evalstudio.stats.prediction_powered import PredictionPowered
 from pytest_evalstudio.stats.types import Floats, Integers, Interval
 

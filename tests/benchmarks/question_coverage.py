@@ -24,21 +24,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pytest_evalstudio.contrib.questions.checks.sections import Sections
+from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection
+from pytest_evalstudio.contrib.questions.grammar.clauses import DEICTIC, clauses, without_heading
+from pytest_evalstudio.contrib.questions.grammar.simplification import simple_sentences
+from pytest_evalstudio.contrib.questions.quantities import quantities
+from pytest_evalstudio.contrib.validation.methods.controls.answers import control_answers
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
-from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.questions.checks.sections import Sections
-from pytest_evalstudio.questions.checks.selection import DraftSelection
-from pytest_evalstudio.questions.grammar.clauses import DEICTIC, clauses, without_heading
-from pytest_evalstudio.questions.grammar.simplification import simple_sentences
-from pytest_evalstudio.questions.quantities import quantities
-from pytest_evalstudio.validation.controls.answers import control_answers
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 from support.published_questions import corpus_of
 
 STEPS = ("topic_modeling", "test_generation", "test_validation")

@@ -19,14 +19,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from pytest_evalstudio.contrib.validation.methods.test_cases.results import ValidationResults
+from pytest_evalstudio.contrib.validation.steps.test_generation.results import SUITE
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow_file import Workflow
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.suite import Test, TestSuite
-from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.steps.test_generation.results import SUITE
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.validation.test_cases.results import ValidationResults
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 DATA = Path(__file__).parents[1] / "data"
 FILES = ("human_questions.csv", "planted_faults.csv")

@@ -18,9 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from pytest_evalstudio.comparison.compare import compare
-from pytest_evalstudio.comparison.sides import Side, read_side
-from pytest_evalstudio.engine.evaluate import evaluate
+from pytest_evalstudio.analysis.comparison.compare import compare
+from pytest_evalstudio.analysis.comparison.sides import Side, read_side
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.formats.lab import TestLab
 from support.records import RecordBuilder, evaluator, score
 from support.reference_comparison import reference

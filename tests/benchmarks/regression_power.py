@@ -26,11 +26,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from pytest_evalstudio.comparison import metrics
-from pytest_evalstudio.comparison.intervals import LOWER_ERROR, gain_interval
-from pytest_evalstudio.comparison.metrics import ComparisonLimits, compare_metrics, overall
-from pytest_evalstudio.comparison.results import MetricComparison
-from pytest_evalstudio.comparison.sides import SideItem
+from pytest_evalstudio.analysis.comparison import metrics
+from pytest_evalstudio.analysis.comparison.intervals import LOWER_ERROR, gain_interval
+from pytest_evalstudio.analysis.comparison.metrics import ComparisonLimits, compare_metrics, overall
+from pytest_evalstudio.analysis.comparison.results import MetricComparison
+from pytest_evalstudio.analysis.comparison.sides import SideItem
 from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.sign_flip import sign_flip_drop

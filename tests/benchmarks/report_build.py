@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pytest_evalstudio.engine.outputs import PAGE
+from pytest_evalstudio.record.outputs import PAGE
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.writer import RecordWriter
 from pytest_evalstudio.report.build import build_report

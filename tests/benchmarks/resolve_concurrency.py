@@ -15,10 +15,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import open_model
 from support.openai_server import Reply, serve
 from support.protocols import PROTOCOLS
 from support.service import Request, Response, running

@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pytest_evalstudio.engine.asking.answers import FILE_NAME
+from pytest_evalstudio.asking.answers import FILE_NAME
 from support.openai_server import OpenAIServer, Reply, serve
 
 QUESTIONS = 400

@@ -24,8 +24,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pytest_evalstudio import score_table
-from pytest_evalstudio.batch.table.reader import ScoredTable
-from pytest_evalstudio.record.scored import MetricAggregate, PartEntry, encode_manifest, merge
+from pytest_evalstudio.contrib.tables.scored_record import MetricAggregate, PartEntry, encode_manifest, merge
+from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 
 SIZE = 2_000
 TOGETHER = 25

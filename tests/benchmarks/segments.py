@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_evalstudio.comparison import segments as comparison_segments
-from pytest_evalstudio.comparison.results import SegmentComparison
-from pytest_evalstudio.comparison.segments import compare_segments
-from pytest_evalstudio.comparison.sides import SideItem
+from pytest_evalstudio.analysis.comparison import segments as comparison_segments
+from pytest_evalstudio.analysis.comparison.results import SegmentComparison
+from pytest_evalstudio.analysis.comparison.segments import compare_segments
+from pytest_evalstudio.analysis.comparison.sides import SideItem
 from pytest_evalstudio.stats.segments import fallen_groups
 
 KINDS, VALUES = 3, 4

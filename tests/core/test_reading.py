@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.contrib.validation.workflow.states import read_state
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.reading import check_file, file_sha256, open_file, read_bytes, read_utf8
-from pytest_evalstudio.mrm.workflow.states import read_state
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="pipes and devices of POSIX")
 

@@ -73,7 +73,10 @@ def test_each_file_of_the_folders_is_known():
 
 def test_a_package_with_a_module_of_its_kind_declares_it():
     steps = Registry().steps
-    assert steps.get("topic_modeling").__module__ == "pytest_evalstudio.mrm.steps.topic_modeling.step"
+    assert (
+        steps.get("topic_modeling").__module__
+        == "pytest_evalstudio.contrib.validation.steps.topic_modeling.step"
+    )
 
 
 def test_what_is_added_belongs_to_one_session():

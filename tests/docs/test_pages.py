@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from pytest_evalstudio.cli.main import parser_of_commands
+from pytest_evalstudio.contrib.tables.scores_file import ScoresFile
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.formats.scores import ScoresFile
 from support.pages import PAGES, ROOT, blocks, name_of, prose, read
 from support.tables import Options
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import NearWordAligner, WordEmbedder
 from support.judges_of_text import BIASED, TOXIC, WordLabels, WordNli, WordSupport

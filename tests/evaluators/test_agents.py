@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.evaluators.effort import Effort
 from pytest_evalstudio.evaluators.tool_arguments import ToolArguments
 from pytest_evalstudio.evaluators.tool_calls import ToolCalls

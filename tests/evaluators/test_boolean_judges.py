@@ -178,7 +178,7 @@ def test_a_prompt_that_cannot_work_is_a_usage_error(prompt: str, message: str) -
 
 
 def test_several_prompts_are_several_evaluators() -> None:
-    from pytest_evalstudio.engine.evaluate import evaluate
+    from pytest_evalstudio.api.evaluate import evaluate
     from pytest_evalstudio.formats.dataset import LlmDataset
 
     dataset = LlmDataset()

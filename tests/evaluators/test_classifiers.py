@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.evaluators.classifiers import LABELS
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.metrics.classification import verdict_scale

@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Case, Relationship, Turn
+from pytest_evalstudio.core.outcome_check import checked
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.declaring import SPEC
 from pytest_evalstudio.core.plugins.evaluator import BOOLEAN_KEYS, EvaluatorSpec
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.engine.scoring.outcome_check import checked
 
 REGISTRY = Registry()
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}

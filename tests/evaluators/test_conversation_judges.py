@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.asking.dialogues import joined_answer
 from pytest_evalstudio.core.cases import Answer, Case, Exchange
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.asking.dialogues import joined_answer
 from pytest_evalstudio.evaluators.conversation_judges import (
     ConversationJudge,
     TaskCompletion,

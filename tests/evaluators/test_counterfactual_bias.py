@@ -10,11 +10,11 @@ import pytest
 from pytest_evalstudio.core.cases import Answer, Case, Relationship
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.pipeline import Pipeline
-from pytest_evalstudio.engine.scoring.plan import Plan
-from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias, sentiments
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.scoring.pipeline import Pipeline
+from pytest_evalstudio.scoring.plan import Plan
+from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.text.sentences import split_sentences
 from support.judges_of_text import WordLabels
 

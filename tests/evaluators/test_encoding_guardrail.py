@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
-from pytest_evalstudio.engine.perturbing.texts import put_to
 from pytest_evalstudio.evaluators.encoding_guardrail import NOTHING_ENCODED, EncodingGuardrail
 from pytest_evalstudio.metrics.encodings import decode_hidden
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
+from pytest_evalstudio.scoring.perturbing.texts import put_to
 
 Make = Callable[..., Case]
 LEAK = "Her SSN is 219-09-9999."

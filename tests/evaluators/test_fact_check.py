@@ -9,8 +9,8 @@ import pytest
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.scoring.plan import Plan
 from support.judging import ScriptedJudge, outcome, outcomes
 
 ROW = {"input": "When was it?", "actual_output": "It was in 1912."}

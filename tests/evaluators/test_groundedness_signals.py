@@ -12,11 +12,11 @@ from pytest_evalstudio import LlmDataset, evaluate, make_case
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
-from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.groundedness_signals import GroundednessSignals
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.groundedness import EMBEDDING_SIGNALS, LEXICAL_SIGNALS, load_models
+from pytest_evalstudio.scoring.model_provider import ModelProvider
+from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.text.sentences import split_sentences
 
 Make = Callable[..., Case]

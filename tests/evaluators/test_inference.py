@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_evalstudio.api.builders import make_case
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Entailment, Tools
-from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.metrics.entailment import (
     PERCENTILES,

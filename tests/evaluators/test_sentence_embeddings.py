@@ -17,7 +17,6 @@ from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import ScoredRow
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.questions_drift import packed, unpacked
 from pytest_evalstudio.evaluators.sentence_similarity import (
     AnswerAccuracy,
@@ -26,6 +25,7 @@ from pytest_evalstudio.evaluators.sentence_similarity import (
 )
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.similarity import drift
+from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import WordEmbedder
 from support.judges_of_text import WordNli

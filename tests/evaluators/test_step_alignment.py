@@ -15,10 +15,10 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.evaluators.step_alignment import StepAlignment
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.metrics.steps import merged
+from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.text.sentences import split_sentences
 from support.embedders import WordEmbedder
 

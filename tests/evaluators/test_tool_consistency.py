@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.engine.builders import make_case
 from pytest_evalstudio.evaluators.tool_consistency import Compared, ToolConsistency
 from pytest_evalstudio.text.sentences import split_sentences
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.files import EvalFile, read
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.suite import TestCase, TestSuite, complete_keys
+from pytest_evalstudio.scoring.tasks import ModelInfo, tasks
 from support import pictures
 
 

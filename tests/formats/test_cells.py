@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.cells import list_in
 from pytest_evalstudio.formats.csv_text import parse_csv
 from pytest_evalstudio.formats.dataset import LlmDataset

@@ -11,9 +11,9 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.foreign import foreign_file
+from pytest_evalstudio.formats.imported.records import read_file
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import parse
-from pytest_evalstudio.importers.common import read_file
 from pytest_evalstudio.importers.kinds import KINDS, import_file
 
 ROOT = Path(__file__).parents[2]

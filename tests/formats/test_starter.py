@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_evalstudio.analysis.gates import parse_gate
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.analysis.gates import parse_gate
-from pytest_evalstudio.engine.scoring.plan import Plan
 from pytest_evalstudio.formats.config import load_configuration
 from pytest_evalstudio.formats.starter import write_starter
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.scoring.plan import Plan
 
 
 def test_the_starter_is_a_sound_suite_with_its_document_and_configuration(tmp_path):

@@ -15,7 +15,7 @@ from fuzz.damage import Damage, damages, remove
 from fuzz.generator import WORKFLOW
 from fuzz.kinds import BASE, ROWS, FileKind, enlarged, file_kinds
 from fuzz.runner import COLLECTING_STATUSES, STATUSES, Worker, prepared, unsafe_character
-from pytest_evalstudio.mrm.workflow.states import State, write_state
+from pytest_evalstudio.contrib.validation.workflow.states import State, write_state
 
 LIMIT_S = 10.0
 COMMANDS_PER_PROCESS = 400

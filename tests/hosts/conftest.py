@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.asking.hosts import open_model
+from pytest_evalstudio.asking.resolve import ModelSession
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.hosts import open_model
-from pytest_evalstudio.engine.asking.resolve import ModelSession
 from support.openai_server import OpenAIServer, serve
 
 

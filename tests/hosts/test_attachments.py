@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.hosts import open_model
+from pytest_evalstudio.asking.spending import chars_of
 from pytest_evalstudio.core.attachments import IMAGE_TYPES, MEDIA_TYPES, OPAQUE_CHARS, Attachment, facts_of
 from pytest_evalstudio.core.cases import Answer, Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import open_model
-from pytest_evalstudio.engine.asking.spending import chars_of
 from pytest_evalstudio.hosts._attachments import bedrock_name
 from pytest_evalstudio.hosts._faults import quoted
 from support import pictures

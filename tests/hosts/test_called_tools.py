@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ToolCall
-from pytest_evalstudio.engine.asking.hosts import open_model
 from support.protocols import PROTOCOLS, message
 from support.service import Response, running
 

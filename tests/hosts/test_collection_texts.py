@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.asking.existing_collections import documents_of, find_collection
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.existing_collections import documents_of, find_collection
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.hosts import _bedrock, _collections, _knowledge_bases, _vector_stores
 from support.collection_services import (

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.asking import corpora, retrying
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking import corpora, retrying
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import open_model
 from support.children import LONGEST_WAIT_S
 from support.h2ogpte_server import H2OGPTe, H2OGPTeHandler
 from support.openai_protocol import OpenAIFiles
@@ -224,7 +224,7 @@ def test_an_existing_collection_is_always_kept(ask, service):
 def test_many_documents_show_progress_and_are_ingested_in_batches(tmp_path, monkeypatch):
     shown = []
     monkeypatch.setattr(
-        "pytest_evalstudio.engine.asking.hosts.report_ingestion", lambda *progress: shown.append(progress)
+        "pytest_evalstudio.asking.hosts.report_ingestion", lambda *progress: shown.append(progress)
     )
     paths = []
     for number in range(120):

@@ -7,11 +7,11 @@ import socket
 
 import pytest
 
+from pytest_evalstudio.asking import retrying
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking import retrying
-from pytest_evalstudio.engine.asking.hosts import open_model
 from support.protocols import PROTOCOLS
 from support.service import ANSWER, KEY, Response, running
 

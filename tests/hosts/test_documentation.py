@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from pytest_evalstudio.asking.hosts import check_model, open_model
+from pytest_evalstudio.asking.judging import check_judge_settings
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.hosts import check_model, open_model
-from pytest_evalstudio.engine.asking.judging import check_judge_settings
 from pytest_evalstudio.formats.config import configuration
 from support.host_uses import USES, HostUse
 from support.pages import README, read

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.hosts import open_model
+from pytest_evalstudio.asking.runs import CacheMode
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import open_model
-from pytest_evalstudio.engine.asking.runs import CacheMode
 from pytest_evalstudio.hosts._grades import TokenAlternatives, grade_probabilities
 from support.openai_protocol import completion
 from support.service import Request, Response, running

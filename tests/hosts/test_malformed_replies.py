@@ -8,9 +8,9 @@ import ssl
 
 import pytest
 
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.hosts import openai_rag
 from pytest_evalstudio.hosts._malformed import connection_fault
 from support.host_uses import USES, faulty, kinds_of_requests, performed

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.hosts import open_model
 from support.command import evalstudio
 from support.service import KEY, Response, running
 

@@ -9,11 +9,11 @@ from email.utils import format_datetime
 
 import pytest
 
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ToolCall
-from pytest_evalstudio.engine.asking.hosts import open_model
 from pytest_evalstudio.hosts._waits import retry_after_s
 from support.openai_server import Reply
 

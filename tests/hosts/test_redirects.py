@@ -8,9 +8,9 @@ import pytest
 import requests
 import urllib3
 
+from pytest_evalstudio.contrib.guard.client import GuardClient, GuardError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.guard.client import GuardClient, GuardError
 from pytest_evalstudio.hosts import openai_rag
 from pytest_evalstudio.hosts._redirects import redirect_fault, refused_redirects
 from support.host_uses import USES, faulty, kinds_of_requests, performed, refuse_handshake

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.hosts import open_model
+from pytest_evalstudio.asking.lab_models import TRUSTED, LabModel, settings_of_lab_model
+from pytest_evalstudio.asking.prompts import case_variables
 from pytest_evalstudio.core.cases import Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import open_model
-from pytest_evalstudio.engine.asking.lab_models import TRUSTED, LabModel, settings_of_lab_model
-from pytest_evalstudio.engine.asking.prompts import case_variables
 from support.openai_protocol import completion_parts
 from support.protocols import PROTOCOLS, anthropic_parts
 from support.service import ANSWER, KEY, Response, running

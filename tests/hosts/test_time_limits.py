@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.hosts import open_model
 from support.host_uses import USES, faulty, kind_of, performed
 from support.service import Response
 

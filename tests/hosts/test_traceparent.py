@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio import Registry
+from pytest_evalstudio.asking.hosts import open_model
+from pytest_evalstudio.asking.resolve import ModelSession
+from pytest_evalstudio.asking.tracing import Tracing
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.tracing import trace_and_span
-from pytest_evalstudio.engine.asking.hosts import open_model
-from pytest_evalstudio.engine.asking.resolve import ModelSession
-from pytest_evalstudio.engine.asking.tracing import Tracing
 from support.protocols import PROTOCOLS, Protocol
 from support.service import Response, running
 

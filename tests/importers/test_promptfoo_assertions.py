@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio import LlmDataset, Row, evaluate
-from pytest_evalstudio.importers.common import Omissions
+from pytest_evalstudio.formats.imported.records import Omissions
 from pytest_evalstudio.importers.kinds import import_file
 from pytest_evalstudio.importers.promptfoo_assertions import Expectations, assertion_of_cell
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.arena.games import games_of
-from pytest_evalstudio.arena.judging import judge_games
+from pytest_evalstudio.contrib.arena.games import games_of
+from pytest_evalstudio.contrib.arena.judging import judge_games
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Case, Prompt, Turn
 from pytest_evalstudio.core.judging import Flow, JudgeFault, Question, Reply, with_attachments

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.purse import SharedPurse
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.purse import SharedPurse
 from pytest_evalstudio.judges import budget
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits, Grant, LocalPurse
 from support.children import LONGEST_WAIT_S, Children
@@ -136,8 +136,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.purse import SharedPurse
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.purse import SharedPurse
 from pytest_evalstudio.judges.budget import Budget, BudgetLimits, Grant, LocalPurse
 
 

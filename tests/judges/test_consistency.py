@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.arena.judging import judge_games
+from pytest_evalstudio.api.evaluate import evaluate
+from pytest_evalstudio.contrib.arena.judging import judge_games
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Question, independent
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from support.judge_questions import GAME, QUESTIONS, ROW, good_reply, score
 from support.judging import Replies, SaidByTest, ScriptedJudge, outcome, panel_of

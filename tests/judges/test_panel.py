@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio import Registry
+from pytest_evalstudio.asking.answers import AnswerCache
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.engine.asking.answers import AnswerCache
 from pytest_evalstudio.judges.budget import BudgetLimits
 from support.judging import Replies, ScriptedJudge, outcome, outcomes, verdicts
 
@@ -271,7 +271,7 @@ def test_a_limit_of_the_run_is_none_of_an_evaluator() -> None:
 
 
 def test_no_judge_is_a_usage_error_that_says_how_to_get_one() -> None:
-    from pytest_evalstudio.engine.evaluate import evaluate
+    from pytest_evalstudio.api.evaluate import evaluate
     from pytest_evalstudio.formats.dataset import LlmDataset
 
     dataset = LlmDataset()

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.tools import Likelihood, Passage
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.weights_tables import LanguageModels
 from pytest_evalstudio.models.language_model import TextReader, batches, plan_windows

@@ -8,10 +8,10 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
-from pytest_evalstudio.engine.perturbing.texts import put_to
 from pytest_evalstudio.perturbations.keyboard_typos import NEIGHBOURS
 from pytest_evalstudio.perturbations.ocr import MISREADINGS
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
+from pytest_evalstudio.scoring.perturbing.texts import put_to
 
 REGISTRY = Registry()
 TEN = "may my lost card be used for any bill paid abroad"

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_evalstudio.core.plugins.perturbator import Change, perturbator
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.perturbing.protected import mask, protected_spans
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations, put_to
+from pytest_evalstudio.scoring.perturbing.protected import mask, protected_spans
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations, put_to
 
 REGISTRY = Registry()
 PLUGINS = REGISTRY.perturbators

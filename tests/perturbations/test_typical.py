@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations, put_to
 from pytest_evalstudio.perturbations._typos import real_words
 from pytest_evalstudio.perturbations._wordnet import find_wordnet
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations, put_to
 from support import real_words as script
 
 REGISTRY = Registry()

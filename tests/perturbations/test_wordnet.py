@@ -10,11 +10,11 @@ import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.perturbing.specs import parse_perturbations
-from pytest_evalstudio.engine.perturbing.texts import put_to
 from pytest_evalstudio.perturbations import _wordnet
 from pytest_evalstudio.perturbations._synonyms import SYNONYMS
 from pytest_evalstudio.perturbations._wordnet import find_wordnet, open_wordnet
+from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
+from pytest_evalstudio.scoring.perturbing.texts import put_to
 from support.tiny_wordnet import write_wordnet
 
 REAL = find_wordnet()

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from pytest_evalstudio.core.figures import figure
 from pytest_evalstudio.plots.dots import Dot, dot_plot
 from pytest_evalstudio.plots.pictures import Pictures
+from pytest_evalstudio.text.figures import figure
 
 
 def positions(svg: str, element: str, *names: str) -> list[tuple[float, ...]]:

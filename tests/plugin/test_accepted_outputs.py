@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from pytest_evalstudio.analysis.aggregates import aggregates_of
+from pytest_evalstudio.analysis.analyse import analyse
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.analysis.aggregates import aggregates_of
-from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.record.reader import RecordReader
 from support.project import Project
 

@@ -20,9 +20,9 @@ import pytest
 
 from pytest_evalstudio import LlmDataset, evaluate
 from pytest_evalstudio.cli import main
+from pytest_evalstudio.contrib.guard.checking import Guard
+from pytest_evalstudio.contrib.guard.results import CheckRequest
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.guard.checking import Guard
-from pytest_evalstudio.guard.results import CheckRequest
 from pytest_evalstudio.text.comparable import comparable_text
 from pytest_evalstudio.text.thoughts import split_thoughts
 from pytest_evalstudio.text.unicode import is_valid, valid_text

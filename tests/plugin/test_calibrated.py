@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.calibration.apply.curve import sigmoid
+from pytest_evalstudio.scoring.calibration.curve import sigmoid
 from support.calibrated_runs import (
     ANSWERS,
     CONTEXT,
@@ -250,9 +250,9 @@ def test_a_flip_is_one_of_the_probability(project: Project) -> None:
 
 
 def test_calibrating_again_takes_the_score_and_not_its_probability(project: Project, tmp_path: Path) -> None:
-    from pytest_evalstudio.calibration.fit.calibrate import calibrate
+    from pytest_evalstudio.analysis.stored_scores import read_scores
+    from pytest_evalstudio.contrib.calibration.fit.calibrate import calibrate
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.validation.stored_scores import read_scores
 
     calibration(project)
     configure(project)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.analysis.comparison.sides import case_digest
+from pytest_evalstudio.api.builders import make_case
+from pytest_evalstudio.api.labs import LabBuilder
 from pytest_evalstudio.cli.main import main
-from pytest_evalstudio.comparison.sides import case_digest
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.engine.labs import LabBuilder
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite

@@ -159,7 +159,7 @@ def test_a_guard_is_opened_by_its_file(project: Project) -> None:
     project.write(
         "test_guard.py",
         """
-from pytest_evalstudio.guard.results import CheckRequest
+from pytest_evalstudio.contrib.guard.results import CheckRequest
 
 
 def test_verdicts(eval_guard):

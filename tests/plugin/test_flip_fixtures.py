@@ -145,7 +145,7 @@ def test_each_message_of_a_conversation_is_perturbed(project: Project) -> None:
     project.write(
         "test_app.py",
         f"""
-from pytest_evalstudio.engine.scoring.tasks import ModelInfo, tasks
+from pytest_evalstudio.scoring.tasks import ModelInfo, tasks
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import read_source
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.analysis.analyse import analyse
 from support.openai_server import OpenAIServer, Reply, serve
 from support.project import Project
 

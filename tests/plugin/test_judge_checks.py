@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.cli.main import main
-from pytest_evalstudio.core.figures import percent
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.stats.clustered import clustered_share
 from pytest_evalstudio.stats.rogan_gladen import corrected_share, judge_errors
+from pytest_evalstudio.text.figures import percent
 from support.project import Project
 
 JUDGE = """

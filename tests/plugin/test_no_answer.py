@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.report.conclusions import conclude
 from support.project import Project
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_evalstudio.redteam.kinds import KINDS
+from pytest_evalstudio.contrib.redteam.kinds import KINDS
 from support.project import Project
 
 APP = """

@@ -22,7 +22,7 @@ APP = """
 import os
 from pathlib import Path
 
-from pytest_evalstudio.engine.asking import answers
+from pytest_evalstudio.asking import answers
 
 answers.LEASE_S = 1.0  # the next run waits until the leases of a killed one expire
 

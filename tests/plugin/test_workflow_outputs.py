@@ -8,8 +8,8 @@ import zipfile
 
 import pytest
 
+from pytest_evalstudio.contrib.validation.workflow.run import LOCK
 from pytest_evalstudio.core.locking import locked
-from pytest_evalstudio.mrm.workflow.run import LOCK
 from support.project import Project
 from support.workflow_steps import ran
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.mrm.workflow.states import FILE, read_state, write_state
+from pytest_evalstudio.contrib.validation.workflow.states import FILE, read_state, write_state
 from support.project import Project
 from support.workflow_steps import STEPS, ran, write
 

@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.analysis.analyse import analyse
 from pytest_evalstudio.record.codec import decode_line, encode_line
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import SCHEMA_VERSION

@@ -23,8 +23,8 @@ from rich.console import Console
 from rich.text import Text
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from pytest_evalstudio.comparison.history import history_of
-from pytest_evalstudio.comparison.sides import read_side
+from pytest_evalstudio.analysis.comparison.history import history_of
+from pytest_evalstudio.analysis.comparison.sides import read_side
 from pytest_evalstudio.record.reader import record_path
 from pytest_evalstudio.report.build import build_report
 from support.pages import examples, tutorials

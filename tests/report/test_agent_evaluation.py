@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.engine.evaluate import evaluate
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.formats.agent_evaluation import load_evaluation_set
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.report.agent_evaluation import FIGURES, ROWS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_evalstudio.analysis.analyse import analyse
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.report.assessment import assess, distance
 from pytest_evalstudio.report.conclusions import conclude
 from support.records import RecordBuilder, boolean_evaluator, evaluator, leak, metric, score

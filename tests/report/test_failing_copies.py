@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failing_copies import LISTED_COPIES

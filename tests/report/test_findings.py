@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.analysis.analyse import analyse
 from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.build import Report, build_report
 from pytest_evalstudio.report.findings import ReportFinding

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_evalstudio.engine.analysis.analyse import analyse
+from pytest_evalstudio.analysis.analyse import analyse
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.sensitivity import HEIGHT, WIDTH, charts
 from support.records import RecordBuilder, flip, perturbed, score

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.arena.results import ModelRating, Pair, Ratings
+from pytest_evalstudio.analysis.analyse import analyse
+from pytest_evalstudio.contrib.arena.results import ModelRating, Pair, Ratings
 from pytest_evalstudio.contrib.arena.run_extra import ArenaExtra
-from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.report.conclusions import ModelConclusion, conclude
 from pytest_evalstudio.report.leaders import leader_sentences, leaders
 from support.records import RecordBuilder, boolean_evaluator, evaluator, metric, score

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from markdown_it import MarkdownIt
 
+from pytest_evalstudio.analysis.analyse import analyse
 from pytest_evalstudio.core.markdown import escaped
-from pytest_evalstudio.engine.analysis.analyse import analyse
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.markdown import leaderboard
 from support.records import RecordBuilder, boolean_evaluator, evaluator, score

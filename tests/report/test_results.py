@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.record.schema import SCHEMA_VERSION
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.descriptions import describe_evaluator

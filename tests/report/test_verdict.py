@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from pytest_evalstudio.comparison.compare import compare
-from pytest_evalstudio.comparison.sides import read_side
+from pytest_evalstudio.analysis.comparison.compare import compare
+from pytest_evalstudio.analysis.comparison.sides import read_side
 from pytest_evalstudio.report.build import build_report
 from support.records import RecordBuilder, boolean_evaluator, evaluator, score
 from support.report_runs import lab_run

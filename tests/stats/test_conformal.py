@@ -9,7 +9,7 @@ import pytest
 from mapie.classification import SplitConformalClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from pytest_evalstudio.calibration.apply.conformal import ConformalSet, prediction_set
+from pytest_evalstudio.scoring.calibration.conformal import ConformalSet, prediction_set
 from pytest_evalstudio.stats.conformal import (
     conformal_quantile,
     expected_coverage,

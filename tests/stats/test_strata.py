@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.batch.figures.estimates import mean_of, pass_share_of, percentile_of
-from pytest_evalstudio.record.scored import MetricAggregate, Sampling, ScoredStratum, StratumMoments
-from pytest_evalstudio.record.sketches import sketch_of
+from pytest_evalstudio.contrib.tables.figures.estimates import mean_of, pass_share_of, percentile_of
+from pytest_evalstudio.contrib.tables.scored_record import (
+    MetricAggregate,
+    Sampling,
+    ScoredStratum,
+    StratumMoments,
+)
+from pytest_evalstudio.contrib.tables.sketches import sketch_of
 from pytest_evalstudio.stats.intervals import student_quantile
 from pytest_evalstudio.stats.strata import SampledStratum, allocate, stratified_mean, weighted_quantiles
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_evalstudio.calibration.file import CalibratedMetric, Calibration, Conformal, Decision, Logistic
+from pytest_evalstudio.scoring.calibration.file import (
+    CalibratedMetric,
+    Calibration,
+    Conformal,
+    Decision,
+    Logistic,
+)
 
 
 def save_logistic(path: Path, *metrics: CalibratedMetric, quantile: float, probability: float) -> Path:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.contrib.validation.steps.human_calibration.step import HumanCalibration
 from pytest_evalstudio.core.plugins.step import StepResult
 from pytest_evalstudio.formats.labels import Label
-from pytest_evalstudio.mrm.steps.human_calibration.step import HumanCalibration
 from support.labelled_answers import drawn_scores, judged, record_of, write
 from support.workbench import Bench
 

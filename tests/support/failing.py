@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.mrm.vectors import word_weights
+from pytest_evalstudio.contrib.validation.vectors import word_weights
 from support.records import RecordBuilder, evaluator, metric, score
 
 CAUSES = (

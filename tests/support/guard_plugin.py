@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from pytest_evalstudio.contrib.guard.checking import Guard
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.guard.checking import Guard
 
 
 @evaluator("moody", name="Moody", domain="generation", needs=("actual_output",))

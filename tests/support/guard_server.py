@@ -16,14 +16,14 @@ from typing import Any
 import httpx
 import uvicorn
 
+from pytest_evalstudio.contrib.guard.connections import ConnectionLimits
+from pytest_evalstudio.contrib.guard.journal import Journal
+from pytest_evalstudio.contrib.guard.measuring import Measures
+from pytest_evalstudio.contrib.guard.server import GuardServer
+from pytest_evalstudio.contrib.guard.service import ServiceLimits, create_app
+from pytest_evalstudio.contrib.guard.sources import GuardSource
+from pytest_evalstudio.contrib.guard.watching import Watched
 from pytest_evalstudio.formats.guardrails import read_guardrails
-from pytest_evalstudio.guard.connections import ConnectionLimits
-from pytest_evalstudio.guard.journal import Journal
-from pytest_evalstudio.guard.measuring import Measures
-from pytest_evalstudio.guard.server import GuardServer
-from pytest_evalstudio.guard.service import ServiceLimits, create_app
-from pytest_evalstudio.guard.sources import GuardSource
-from pytest_evalstudio.guard.watching import Watched
 from support.children import LONGEST_WAIT_S, Child, Children
 
 TESTS = str(Path(__file__).parents[1])

@@ -10,11 +10,11 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.answers import AnswerCache
-from pytest_evalstudio.engine.asking.hosts import open_model
 from support.h2ogpte_server import H2OGPTe
 from support.openai_protocol import OpenAIFiles
 from support.protocols import PROTOCOLS, Protocol, events

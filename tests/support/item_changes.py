@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_evalstudio.comparison.results import ItemChange
+from pytest_evalstudio.analysis.comparison.results import ItemChange
 
 
 def item_change(key: str, **fields: Any) -> ItemChange:

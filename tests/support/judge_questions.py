@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_evalstudio import Registry
-from pytest_evalstudio.arena.games import games_of
-from pytest_evalstudio.arena.judging import question_of
+from pytest_evalstudio.contrib.arena.games import games_of
+from pytest_evalstudio.contrib.arena.judging import question_of
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.judging import JUDGE, Flow, Judgement, Question, Reply, Vote
 from pytest_evalstudio.core.outcomes import Outcome

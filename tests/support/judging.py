@@ -8,9 +8,9 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.engine.evaluate import evaluate
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.judges.prompts import Prompts

@@ -24,7 +24,7 @@ from support.children import Child, Children
 APP = """
 import time
 
-from pytest_evalstudio.engine.asking import answers
+from pytest_evalstudio.asking import answers
 
 answers.LEASE_S = 2.0  # the next run waits until the leases of a killed one expire
 

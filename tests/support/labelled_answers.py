@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pytest_evalstudio.calibration.labelling.cases import LabelledCase
+from pytest_evalstudio.contrib.calibration.labelling.cases import LabelledCase
 from pytest_evalstudio.formats.labels import Label
 from pytest_evalstudio.formats.sheets import write_rows
 from support.records import RecordBuilder, boolean_evaluator, evaluator, metric

@@ -189,7 +189,7 @@ def _prompt(text: str) -> None:
 
 @measured("secrets.mask_message")
 def _secrets(text: str) -> None:
-    from pytest_evalstudio.engine.asking.secrets import Secrets
+    from pytest_evalstudio.asking.secrets import Secrets
 
     secrets = Secrets()
     settings = secrets.expand({"api_key": "${KEY}", "url": "http://a:b@c"}, env={"KEY": "12345678"})
@@ -200,7 +200,7 @@ def _secrets(text: str) -> None:
 
 @measured("secrets.expand")
 def _expand(text: str) -> None:
-    from pytest_evalstudio.engine.asking.secrets import Secrets
+    from pytest_evalstudio.asking.secrets import Secrets
 
     refused(lambda value: Secrets().expand({"prompt": value}, env={"a": "b"}), text)
 
@@ -302,7 +302,7 @@ def _config(text: str) -> None:
 
 @measured("gates.parse")
 def _gate(text: str) -> None:
-    from pytest_evalstudio.engine.analysis.gates import parse_gate
+    from pytest_evalstudio.analysis.gates import parse_gate
 
     refused(parse_gate, text)
     refused(parse_gate, f"{text} >= 0.3")
@@ -311,7 +311,7 @@ def _gate(text: str) -> None:
 
 @measured("where.parse", 3.0)
 def _where(text: str) -> None:
-    from pytest_evalstudio.engine.perturbing.where import Where
+    from pytest_evalstudio.scoring.perturbing.where import Where
 
     refused(Where, text)
 
@@ -377,7 +377,7 @@ def _worddiff(text: str) -> None:
 
 @measured("comparison.windows")
 def _windows(text: str) -> None:
-    from pytest_evalstudio.comparison.windows import change_windows, word_diff
+    from pytest_evalstudio.text.windows import change_windows, word_diff
 
     word_diff(change_windows(text, text[len(text) // 2 :] + text[: len(text) // 2]))
     change_windows(text, "")
@@ -385,7 +385,7 @@ def _windows(text: str) -> None:
 
 @measured("engine.shrinking.edits")
 def _edits(text: str) -> None:
-    from pytest_evalstudio.engine.shrinking.edits import applied, changes_between
+    from pytest_evalstudio.text.edits import applied, changes_between
 
     other = text[len(text) // 2 :] + text[: len(text) // 2]
     applied(text, [edit for change in changes_between(text, other) for edit in change])

@@ -167,7 +167,7 @@ def _labels(text: str) -> None:
 def _damages(text: str) -> None:
     from random import Random
 
-    from pytest_evalstudio.mutation.texts import HARMLESS, MUTATORS, MutationMaterial, names_in
+    from pytest_evalstudio.contrib.mutation.texts import HARMLESS, MUTATORS, MutationMaterial, names_in
 
     material = MutationMaterial(question=text, others=(f"{text}.",), names=tuple(names_in([text])[:10]))
     for mutate in (*MUTATORS.values(), *HARMLESS.values()):
@@ -216,7 +216,7 @@ for _name in (
 
 @measured("questions.quantities", 4.0)
 def _quantities(text: str) -> None:
-    from pytest_evalstudio.questions.quantities.recognition import quantities
+    from pytest_evalstudio.contrib.questions.quantities.recognition import quantities
 
     quantities(text)
 
@@ -225,7 +225,7 @@ def _quantities(text: str) -> None:
 def _quantity_pattern(text: str) -> None:
     import re
 
-    from pytest_evalstudio.questions.quantities.patterns import pattern
+    from pytest_evalstudio.contrib.questions.quantities.patterns import pattern
 
     re.compile(pattern("£2,500.00")).search(text)
     re.compile(pattern("five working days")).search(text)
@@ -233,7 +233,7 @@ def _quantity_pattern(text: str) -> None:
 
 @measured("questions.statements")
 def _statements(text: str) -> None:
-    from pytest_evalstudio.questions.grammar.statements import (
+    from pytest_evalstudio.contrib.questions.grammar.statements import (
         _NEGATIVE,
         _STATEMENT,
         _UNCLEAR_SUBJECT,
@@ -249,8 +249,8 @@ def _statements(text: str) -> None:
 
 @measured("mrm.words", 4.0)
 def _words(text: str) -> None:
-    from pytest_evalstudio.questions.words import content_words
-    from pytest_evalstudio.validation.texts.words import topic_words
+    from pytest_evalstudio.contrib.questions.words import content_words
+    from pytest_evalstudio.contrib.validation.methods.texts.words import topic_words
 
     content_words(text)
     topic_words(text)

@@ -14,11 +14,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, with_title
+from pytest_evalstudio.contrib.questions.corpus import corpus_chunks
+from pytest_evalstudio.contrib.validation.methods.topics.origins import document_titles
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.corpus import corpus_chunks
-from pytest_evalstudio.questions.checks.selection import DraftSelection, with_title
-from pytest_evalstudio.validation.topics.origins import document_titles
 
 SEED = 0
 CHUNK_CHARS = 500

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.contrib.calibration.review.session import ReviewSession
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow.states import State, clear, write_state
+from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
+from pytest_evalstudio.contrib.validation.workflow_sample import WorkflowSample
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.kinds import read_source
-from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.mrm.workflow.states import State, clear, write_state
-from pytest_evalstudio.review.session import ReviewSession
-from pytest_evalstudio.review.workflow_sample import WorkflowSample
 from support.labelled_answers import drawn_scores, record_of
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from pytest_evalstudio.asking.judging import Judges
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.judging import Judges
 from pytest_evalstudio.formats.config import configuration
 from support.judging import reply_for
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_evalstudio.cli.main import main
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.kinds import read_source
-from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 STEPS = ("topic_modeling", "test_generation", "test_validation", "automated_evaluation")
 OPEN = ("human_calibration", "failure_clustering", "weakness_detection", "robustness_input_variations")

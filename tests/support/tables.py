@@ -22,12 +22,12 @@ from pydantic_core import PydanticUndefined
 
 import pytest_evalstudio
 from pytest_evalstudio import Registry, plugin
+from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
-from pytest_evalstudio.engine.asking.limits import Limits
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
 from pytest_evalstudio.formats.guardrails import Guardrails
 from pytest_evalstudio.formats.model_tables import ModelTable

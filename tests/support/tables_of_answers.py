@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pytest_evalstudio.batch.score import score_table
-from pytest_evalstudio.batch.table.reader import ScoredTable
+from pytest_evalstudio.contrib.tables.score import score_table
+from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 
 MAP = {"input": "question", "actual_output": "answer", "context": "chunks"}
 GOOD = "The fee of this account is five euros."

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.core.plugins.generator import Corpus, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Entailment, Tools
-from pytest_evalstudio.engine.builders import make_case
-from pytest_evalstudio.engine.perturbing.protected import mask
+from pytest_evalstudio.scoring.perturbing.protected import mask
 from pytest_evalstudio.text.sentences import split_sentences
 from support import linear_functions
 from support.embedders import NearWordAligner

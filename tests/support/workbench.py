@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pytest_evalstudio.asking.runs import AskingRun
+from pytest_evalstudio.contrib.validation.workflow.context import StepContext
+from pytest_evalstudio.contrib.validation.workflow_file import Workflow
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.engine.asking.runs import AskingRun
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.options import build, check_options
-from pytest_evalstudio.formats.workflow import Workflow
-from pytest_evalstudio.mrm.workflow.context import StepContext
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 T = TypeVar("T")
 

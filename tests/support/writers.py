@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.contrib.validation.steps.test_generation.step import TestGeneration
 from pytest_evalstudio.core.plugins.step import StepResult
-from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
-from pytest_evalstudio.mrm.steps.test_generation.step import TestGeneration
+from pytest_evalstudio.scoring.model_provider import ModelProvider
 from support.judging import unfenced
 from support.workbench import NOUNS, Bench
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.fields import validate
+from pytest_evalstudio.formats.imported.records import Omissions
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.importers.common import Omissions
 from pytest_evalstudio.traces import files, otlp
 from pytest_evalstudio.traces.files import Trace
 from pytest_evalstudio.traces.json_text import from_json, to_json

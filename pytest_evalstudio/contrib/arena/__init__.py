@@ -5,7 +5,7 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 CONTRIB = Contrib(
     name="arena",
     terms={"elo": 1, "win_rate": 2},
-    check_terms="pytest_evalstudio.arena.gates:check_terms",
+    check_terms="pytest_evalstudio.contrib.arena.gates:check_terms",
     table="arena",
     items="pytest_evalstudio.contrib.arena.items:pair_items",
     entries="arena",

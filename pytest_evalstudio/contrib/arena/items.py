@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.arena.entries import battle_entry
-from pytest_evalstudio.arena.games import games_of
-from pytest_evalstudio.arena.judging import SETTINGS, JudgedGames, judge_games
-from pytest_evalstudio.arena.replacement import EARLIER
+from pytest_evalstudio.contrib.arena.entries import battle_entry
+from pytest_evalstudio.contrib.arena.games import games_of
+from pytest_evalstudio.contrib.arena.judging import SETTINGS, JudgedGames, judge_games
+from pytest_evalstudio.contrib.arena.replacement import EARLIER
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import DataError, EvaluationError
-from pytest_evalstudio.engine.scoring.answering import answered, requests_of
-from pytest_evalstudio.engine.scoring.identifiers import safe_identifier
-from pytest_evalstudio.engine.scoring.masking import masked
-from pytest_evalstudio.engine.scoring.tasks import EvalTask, ModelInfo
 from pytest_evalstudio.formats.config import ArenaTable, Configuration
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.plugin.display import clean_failure
@@ -27,6 +23,10 @@ from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
 from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import ArenaEntry, Tables
+from pytest_evalstudio.scoring.answering import answered, requests_of
+from pytest_evalstudio.scoring.identifiers import safe_identifier
+from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.items import EvalFileCollector

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.arena.entries import ratings_of
-from pytest_evalstudio.arena.gates import term_values
-from pytest_evalstudio.arena.results import Ratings
-from pytest_evalstudio.arena.text import rating_lines, ratings_markdown
-from pytest_evalstudio.core.figures import counted
-from pytest_evalstudio.engine.analysis.gates import TermValue
+from pytest_evalstudio.analysis.gates import TermValue
+from pytest_evalstudio.contrib.arena.entries import ratings_of
+from pytest_evalstudio.contrib.arena.gates import term_values
+from pytest_evalstudio.contrib.arena.results import Ratings
+from pytest_evalstudio.contrib.arena.text import rating_lines, ratings_markdown
 from pytest_evalstudio.record.schema import Run
 from pytest_evalstudio.report.conclusions import ModelConclusion
 from pytest_evalstudio.report.leaders import listed_names
+from pytest_evalstudio.text.figures import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ def arena(content: Content) -> Mapping[str, object] | None:
     """Show the leaderboard, the win rates and what weakens them; nothing without an arena."""
     if not content.analysis.run.arena:
         return None
-    from pytest_evalstudio.arena.pictures import pictures
-    from pytest_evalstudio.arena.text import category_rows, findings
+    from pytest_evalstudio.contrib.arena.pictures import pictures
     from pytest_evalstudio.contrib.arena.run_extra import ArenaExtra
+    from pytest_evalstudio.contrib.arena.text import category_rows, findings
 
     extra = content.part(ArenaExtra)
     if extra is None:

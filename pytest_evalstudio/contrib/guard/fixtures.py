@@ -12,7 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.plugin.display import shown
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.guard.checking import Guard
+    from pytest_evalstudio.contrib.guard.checking import Guard
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
     from pytest_evalstudio.plugin.session import EvalSession
 
@@ -28,7 +28,7 @@ def guard_fixture(evals: EvalSession) -> FixtureFunction:
 
     def eval_guard(request: pytest.FixtureRequest) -> Iterator[EvalGuard]:
         """Opens a guardrail configuration; a relative path starts at the test's folder."""
-        from pytest_evalstudio.guard.checking import Guard
+        from pytest_evalstudio.contrib.guard.checking import Guard
 
         with contextlib.ExitStack() as guards:
 

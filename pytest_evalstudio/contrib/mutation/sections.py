@@ -12,8 +12,8 @@ from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.comparison.windows import Piece
-    from pytest_evalstudio.mutation.results import MutationResult, Share, Survivor
+    from pytest_evalstudio.contrib.mutation.results import MutationResult, Share, Survivor
+    from pytest_evalstudio.text.windows import Piece
 
 CASES_SHOWN = 100
 SURVIVORS_SHOWN = 6
@@ -37,7 +37,7 @@ def mutation(content: Content) -> Mapping[str, object] | None:
     """Show the mutation score by kind, evaluator and case, and damaged answers that pass."""
     if not content.attached:
         return None
-    from pytest_evalstudio.mutation.results import MutationResult
+    from pytest_evalstudio.contrib.mutation.results import MutationResult
 
     result = content.part(MutationResult)
     if result is None:
@@ -56,7 +56,7 @@ def mutation(content: Content) -> Mapping[str, object] | None:
 
 def _survivor_groups(result: MutationResult) -> list[SurvivorGroup]:
     """Return the survivors by kind of damage, most survivors first."""
-    from pytest_evalstudio.comparison.windows import change_windows
+    from pytest_evalstudio.text.windows import change_windows
 
     by_kind: defaultdict[str, list[Survivor]] = defaultdict(list)
     for survivor in result.survivors:

@@ -4,7 +4,7 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="questions",
-    plugins={"generator": "pytest_evalstudio.questions.generators"},
+    plugins={"generator": "pytest_evalstudio.contrib.questions.generators"},
     commands={
         "generators": Command(
             target="pytest_evalstudio.contrib.questions.commands.generators:add_to",

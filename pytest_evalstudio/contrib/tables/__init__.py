@@ -7,7 +7,7 @@ CONTRIB = Contrib(
     file_kinds=(
         FileKind(
             name="scores",
-            model="pytest_evalstudio.formats.scores:ScoresFile",
+            model="pytest_evalstudio.contrib.tables.scores_file:ScoresFile",
             suffixes=("_scores.toml", "_scores.json"),
             recognises="pytest_evalstudio.formats.recognition:has_gates",
             collector="pytest_evalstudio.contrib.tables.items:ScoresFileCollector",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pytest_evalstudio.batch.gates.access import TableAccess
-from pytest_evalstudio.batch.gates.checks import GatedTable
 from pytest_evalstudio.cli.common import configuration_for
+from pytest_evalstudio.contrib.tables.gates.access import TableAccess
+from pytest_evalstudio.contrib.tables.gates.checks import GatedTable
+from pytest_evalstudio.contrib.tables.scores_file import read_scores_file
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.formats.scores import read_scores_file
 
 
 def validate_gates(path: Path, name: str, registry: Registry) -> str:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.batch.gates.access import TableAccess
-from pytest_evalstudio.batch.gates.checks import CheckResult, GateCheck, GatedTable
-from pytest_evalstudio.batch.gates.messages import explanation, headline
+from pytest_evalstudio.contrib.tables.gates.access import TableAccess
+from pytest_evalstudio.contrib.tables.gates.checks import CheckResult, GateCheck, GatedTable
+from pytest_evalstudio.contrib.tables.gates.messages import explanation, headline
+from pytest_evalstudio.contrib.tables.scores_file import read_scores_file
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
-from pytest_evalstudio.formats.scores import read_scores_file
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure, clean_report, shown_line
 from pytest_evalstudio.plugin.keys import GATE
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr, UsedFixtures

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.batch.table.recognition import is_scored_table
 from pytest_evalstudio.cli.common import say
 from pytest_evalstudio.cli.sources import Rows
+from pytest_evalstudio.contrib.tables.table.recognition import is_scored_table
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.comparison.metrics import ComparisonLimits
-    from pytest_evalstudio.comparison.results import Comparison
+    from pytest_evalstudio.analysis.comparison.metrics import ComparisonLimits
+    from pytest_evalstudio.analysis.comparison.results import Comparison
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.report.build import Report
 
@@ -30,17 +30,17 @@ class ScoredTables:
         self, base: str, new: str, *, models: Mapping[str, str], limits: ComparisonLimits
     ) -> Comparison:
         """Compare two tables."""
-        from pytest_evalstudio.batch.comparison.compare import compare_tables
-        from pytest_evalstudio.batch.table.reader import ScoredTable
+        from pytest_evalstudio.contrib.tables.comparison.compare import compare_tables
+        from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 
         return compare_tables(ScoredTable.open(base), ScoredTable.open(new), models=models, limits=limits)
 
     def compare_models(self, path: str, base: str, new: str, *, limits: ComparisonLimits) -> Comparison:
         """Compare two models of one table."""
-        from pytest_evalstudio.batch.comparison.compare import side_of
-        from pytest_evalstudio.batch.table.reader import ScoredTable
-        from pytest_evalstudio.comparison.compare import compare
-        from pytest_evalstudio.comparison.sides import of_model
+        from pytest_evalstudio.analysis.comparison.compare import compare
+        from pytest_evalstudio.analysis.comparison.sides import of_model
+        from pytest_evalstudio.contrib.tables.comparison.compare import side_of
+        from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 
         side = side_of(ScoredTable.open(path))
         return compare(of_model(side, base, new), of_model(side, new, new), limits=limits)
@@ -49,9 +49,9 @@ class ScoredTables:
         """Build the report of a table from its aggregates, its worst answers and a random sample."""
         from tempfile import TemporaryDirectory
 
-        from pytest_evalstudio.batch.pages.page import excerpt_of
-        from pytest_evalstudio.batch.table.reader import ScoredTable
-        from pytest_evalstudio.engine.outputs import OutputFolder
+        from pytest_evalstudio.contrib.tables.pages.page import excerpt_of
+        from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
+        from pytest_evalstudio.record.outputs import OutputFolder
         from pytest_evalstudio.report.build import build_report
 
         table = ScoredTable.open(path)
@@ -61,8 +61,8 @@ class ScoredTables:
 
     def write_record(self, path: str, rows: Rows, folder: Path) -> Path:
         """Write the record of some answers; a random sample says how many of how many it has."""
-        from pytest_evalstudio.batch.pages.excerpt import random_rows, rows_with_keys, write_excerpt
-        from pytest_evalstudio.batch.table.reader import ScoredTable
+        from pytest_evalstudio.contrib.tables.pages.excerpt import random_rows, rows_with_keys, write_excerpt
+        from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 
         table = ScoredTable.open(path)
         if rows.keys is not None:

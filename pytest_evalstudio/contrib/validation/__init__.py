@@ -7,17 +7,17 @@ CONTRIB = Contrib(
     file_kinds=(
         FileKind(
             name="workflow",
-            model="pytest_evalstudio.formats.workflow:Workflow",
+            model="pytest_evalstudio.contrib.validation.workflow_file:Workflow",
             root="evalstudio_workflow",
             items="pytest_evalstudio.contrib.validation.items:step_items",
             validate="pytest_evalstudio.contrib.validation.commands.workflow_files:validate_workflow",
-            review="pytest_evalstudio.review.workflow_sample:sample_of_workflow",
+            review="pytest_evalstudio.contrib.validation.workflow_sample:sample_of_workflow",
         ),
     ),
     artifact_mark=".evalstudio-workflow",
     step_lines="pytest_evalstudio.contrib.validation.step_lines:control_lines_of",
     plugins={
-        "step": "pytest_evalstudio.mrm.steps",
+        "step": "pytest_evalstudio.contrib.validation.steps",
         "section": "pytest_evalstudio.contrib.validation.sections",
     },
     templates="pytest_evalstudio.contrib.validation",

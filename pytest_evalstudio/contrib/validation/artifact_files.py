@@ -7,29 +7,31 @@ from pathlib import Path
 
 import msgspec
 
+from pytest_evalstudio.analysis.run_info import evaluators_of
+from pytest_evalstudio.contrib.validation.artifacts.accepted import accepted_answers
+from pytest_evalstudio.contrib.validation.artifacts.chain import SignOff, encoded_links, link, read_links
+from pytest_evalstudio.contrib.validation.artifacts.corpus_patch import corpus_patch
+from pytest_evalstudio.contrib.validation.artifacts.evidence import (
+    REPORT,
+    archive_files,
+    evidence_of,
+    report_files,
+)
+from pytest_evalstudio.contrib.validation.artifacts.guardrails import guardrails
+from pytest_evalstudio.contrib.validation.artifacts.model_card import card_markdown, model_card
+from pytest_evalstudio.contrib.validation.artifacts.prompt_extension import choose_rules, prompt_extension
+from pytest_evalstudio.contrib.validation.artifacts.signature import sign_head
+from pytest_evalstudio.contrib.validation.artifacts.summary import StepSummary, markdown, summarise
+from pytest_evalstudio.contrib.validation.methods.typed_results import json_ready
 from pytest_evalstudio.contrib.validation.pages import render_card, render_workflow
-from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES
-from pytest_evalstudio.core.reading import file_sha256
-from pytest_evalstudio.core.writing import write_whole
-from pytest_evalstudio.engine.analysis.run_info import evaluators_of
-from pytest_evalstudio.formats.fields import encoded, write_json
-from pytest_evalstudio.mrm.artifacts.accepted import accepted_answers
-from pytest_evalstudio.mrm.artifacts.chain import SignOff, encoded_links, link, read_links
-from pytest_evalstudio.mrm.artifacts.corpus_patch import corpus_patch
-from pytest_evalstudio.mrm.artifacts.evidence import REPORT, archive_files, evidence_of, report_files
-from pytest_evalstudio.mrm.artifacts.guardrails import guardrails
-from pytest_evalstudio.mrm.artifacts.model_card import card_markdown, model_card
-from pytest_evalstudio.mrm.artifacts.prompt_extension import choose_rules, prompt_extension
-from pytest_evalstudio.mrm.artifacts.signature import sign_head
-from pytest_evalstudio.mrm.artifacts.summary import StepSummary, markdown, summarise
-from pytest_evalstudio.mrm.steps.automated_evaluation.results import ID as EVALUATION
-from pytest_evalstudio.mrm.workflow.calibration import (
+from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import ID as EVALUATION
+from pytest_evalstudio.contrib.validation.workflow.calibration import (
     calibrated_thresholds,
     calibration_outcome,
 )
-from pytest_evalstudio.mrm.workflow.masking import masked_content
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
-from pytest_evalstudio.mrm.workflow.states import (
+from pytest_evalstudio.contrib.validation.workflow.masking import masked_content
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow.states import (
     ARCHIVE,
     ARTIFACTS,
     CARD,
@@ -45,10 +47,13 @@ from pytest_evalstudio.mrm.workflow.states import (
     SUMMARY,
     SUMMARY_DATA,
 )
+from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES
+from pytest_evalstudio.core.reading import file_sha256
+from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.formats.fields import encoded, write_json
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report.folders import Archive
-from pytest_evalstudio.validation.typed_results import json_ready
 
 __all__ = ["PAGE", "write_signed_artifacts", "write_workflow_artifacts"]
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.contrib.validation.workflow.entries import step_entry
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
 from pytest_evalstudio.core.errors import DataError, EvalStudioError, unknown_name
 from pytest_evalstudio.core.plugins.step import StepSpec
 from pytest_evalstudio.formats.source import Source
-from pytest_evalstudio.formats.workflow import read_workflow
-from pytest_evalstudio.mrm.workflow.entries import step_entry
-from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 from pytest_evalstudio.plugin.display import CollectionError
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
@@ -123,7 +123,7 @@ class WorkflowStep(RecordedItem):
 
     def _report(self) -> None:
         """Build the report of a step beside its record, if the step evaluated something and has none yet."""
-        from pytest_evalstudio.engine.outputs import PAGE
+        from pytest_evalstudio.record.outputs import PAGE
         from pytest_evalstudio.record.writer import FILE
         from pytest_evalstudio.report.build import build_report
 
@@ -134,8 +134,8 @@ class WorkflowStep(RecordedItem):
     def payload(self, report: pytest.TestReport) -> Payload:
         """Return the record's entry of the step, personal data and secrets masked."""
         from pytest_evalstudio.contrib.validation.artifact_files import PAGE
-        from pytest_evalstudio.mrm.artifacts.evidence import evidence_of, evidence_rows
-        from pytest_evalstudio.mrm.artifacts.sign_off import sign_offs
+        from pytest_evalstudio.contrib.validation.artifacts.evidence import evidence_of, evidence_rows
+        from pytest_evalstudio.contrib.validation.artifacts.sign_off import sign_offs
 
         entry = step_entry(
             self._run,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_evalstudio.mrm.artifacts.conclusion import describe_decision
-from pytest_evalstudio.mrm.artifacts.evidence import evidence_rows
-from pytest_evalstudio.mrm.artifacts.model_card import ModelCard, inventory_rows
-from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
+from pytest_evalstudio.contrib.validation.artifacts.conclusion import describe_decision
+from pytest_evalstudio.contrib.validation.artifacts.evidence import evidence_rows
+from pytest_evalstudio.contrib.validation.artifacts.model_card import ModelCard, inventory_rows
+from pytest_evalstudio.contrib.validation.artifacts.summary import WorkflowSummary
+from pytest_evalstudio.contrib.validation.methods.controls.results import exclusion_notes
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.page import environment, trusted_markup
-from pytest_evalstudio.validation.controls.results import exclusion_notes
 
 
 def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card: ModelCard) -> str:

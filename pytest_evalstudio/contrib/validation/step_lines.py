@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_evalstudio.mrm.steps.automated_evaluation.results import EvaluationResults
+from pytest_evalstudio.contrib.validation.methods.controls.results import control_lines
+from pytest_evalstudio.contrib.validation.methods.typed_results import read_results
+from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.record.schema import StepEntry
-from pytest_evalstudio.validation.controls.results import control_lines
-from pytest_evalstudio.validation.typed_results import read_results
 
 
 def control_lines_of(step: StepEntry) -> Iterator[str]:

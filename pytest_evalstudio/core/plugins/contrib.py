@@ -80,7 +80,7 @@ class Contrib:
         commands: by name.
         terms: terms of gates that name models, each with the number of models.
         check_terms: "package.module:function" that checks the models of such gates; an
-            `engine.analysis.gates.TermCheck`.
+            `analysis.gates.TermCheck`.
         entries: name of its entries in the header of a record, "" for none.
         extra: "package.module:function" that returns what the part computes from a record with such entries,
             a `report.extras.RunExtra`, or None.

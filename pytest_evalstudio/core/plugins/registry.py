@@ -206,14 +206,14 @@ class Registry:
             "perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec
         )
         self.steps: PluginRegistry[type[RunnableStep], StepSpec] = PluginRegistry(
-            "step", "", StepSpec, group="pytest_evalstudio.mrm.steps"
+            "step", "", StepSpec, group="pytest_evalstudio.contrib.validation.steps"
         )
         self.generators: PluginRegistry[type[Generator], GeneratorSpec] = PluginRegistry(
             "generator",
             "",
             GeneratorSpec,
             # Name of the folder before it moved: installed packages declare their generators in this group.
-            group="pytest_evalstudio.mrm.generators",
+            group="pytest_evalstudio.contrib.validation.generators",
         )
         self.sections: PluginRegistry[Section, SectionSpec] = PluginRegistry(
             "section", "pytest_evalstudio.report.sections", SectionSpec, classes=False

@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from pytest_evalstudio.comparison.results import Comparison
+from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.comparison.results import Comparison
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.cases import NOTHING
-from pytest_evalstudio.engine.analysis.analyse import Analysis
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.quick_json import written
+from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data.columns import Columns, Integers

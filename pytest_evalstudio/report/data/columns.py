@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from pytest_evalstudio.comparison.results import Comparison, ItemClass
+from pytest_evalstudio.analysis.aggregators import visible_categories
+from pytest_evalstudio.analysis.comparison.results import Comparison, ItemClass
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import EXCERPT_CHARS, excerpt
-from pytest_evalstudio.engine.analysis.aggregators import visible_categories
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.engine.origins import SOURCE
 from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run
 from pytest_evalstudio.report.data.parts import PartAggregator
 

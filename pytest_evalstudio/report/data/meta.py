@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric
-from pytest_evalstudio.engine.analysis.analyse import Analysis
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.record.schema import VERDICTS
 from pytest_evalstudio.report.assessment import assess, is_safety

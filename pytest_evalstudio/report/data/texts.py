@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from pytest_evalstudio.comparison.results import ItemChange
+from pytest_evalstudio.analysis.comparison.results import ItemChange
 from pytest_evalstudio.core.codes import INCOMPLETE, reason_in
-from pytest_evalstudio.engine.quick_json import written
+from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
     Item,
@@ -123,7 +123,7 @@ class TextStore:
         if notable:
             entry = _entry(item, contexts, of_rows)
             if change is not None:
-                from pytest_evalstudio.comparison.calls import align  # most runs have no baseline
+                from pytest_evalstudio.analysis.comparison.calls import align  # most runs have no baseline
 
                 entry["since"] = [list(each) for each in align(change.base_calls, change.calls)]
             return self._add("notable", entry, min(BLOCK_CHARS, texts + context)), NOWHERE
@@ -235,7 +235,7 @@ def _entry(
 
 def _smallest_edits(flips: Iterable[ItemFlip]) -> list[JsonObject]:
     """Return the smallest edits of an item's flips for the page: in words, with both questions."""
-    from pytest_evalstudio.engine.scoring.smallest import equal_edits, wording  # most runs shrink no flip
+    from pytest_evalstudio.record.smallest import equal_edits, wording  # most runs shrink no flip
 
     entries = []
     for edits in equal_edits(flip.smallest for flip in flips if flip.smallest is not None):

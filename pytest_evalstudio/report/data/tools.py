@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data.columns import Integers
 from pytest_evalstudio.report.data.trajectories import Trajectory

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, json_text
-from pytest_evalstudio.engine.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAnswer, RecordRow, RowOutcome
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.interval_chart import IntervalChart, Mean, interval_chart
 from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.plots.radar import Radar, radar

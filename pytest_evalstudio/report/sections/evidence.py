@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.figures import figure
-from pytest_evalstudio.engine.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.sign_offs import sign_offs_of
+from pytest_evalstudio.text.figures import figure
 
 _FEW = 30
 _FIGURES = 14

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_evalstudio.engine.analysis.flip_rates import GROUPS
+from pytest_evalstudio.analysis.flip_rates import GROUPS
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 

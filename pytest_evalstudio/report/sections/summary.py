@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from pytest_evalstudio.engine.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.conclusions import CONFORMING, CONFORMITIES

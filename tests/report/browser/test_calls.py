@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.comparison.compare import compare
-from pytest_evalstudio.comparison.sides import read_side
+from pytest_evalstudio.analysis.comparison.compare import compare
+from pytest_evalstudio.analysis.comparison.sides import read_side
 from pytest_evalstudio.report.build import build_report
 from support.records import RecordBuilder, evaluator, metric
 from tests.report.browser.test_conversation import turn

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from pytest_evalstudio.comparison.compare import compare
-from pytest_evalstudio.comparison.history import history_of
-from pytest_evalstudio.comparison.sides import read_side
+from pytest_evalstudio.analysis.comparison.compare import compare
+from pytest_evalstudio.analysis.comparison.history import history_of
+from pytest_evalstudio.analysis.comparison.sides import read_side
 from pytest_evalstudio.report.build import build_report
 from support.compared_runs import long_run
 

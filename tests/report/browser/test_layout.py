@@ -8,8 +8,8 @@ import unicodedata
 import pytest
 from pypdf import PdfReader
 
-from pytest_evalstudio.comparison.history import history_of
-from pytest_evalstudio.comparison.sides import read_side
+from pytest_evalstudio.analysis.comparison.history import history_of
+from pytest_evalstudio.analysis.comparison.sides import read_side
 from pytest_evalstudio.report.build import build_report
 from support.project import Project
 from support.records import RecordBuilder, boolean_evaluator, evaluator, score

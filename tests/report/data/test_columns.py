@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.report.data.columns import BROKEN, FLIPPED, MISSED, STATES, Columns
 from support.records import RecordBuilder, evaluator, flip, metric, perturbed, score
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from pytest_evalstudio.engine.analysis.run_info import evaluators_of
+from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data import tools, trajectories
 from pytest_evalstudio.report.data.tools import CALL_BITS, ToolTable

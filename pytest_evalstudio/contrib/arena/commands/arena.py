@@ -13,11 +13,11 @@ from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.arena.play import ArenaOptions
-    from pytest_evalstudio.arena.results import Ratings
-    from pytest_evalstudio.arena.store import BattleStore
+    from pytest_evalstudio.asking.runs import AskingRun
+    from pytest_evalstudio.contrib.arena.play import ArenaOptions
+    from pytest_evalstudio.contrib.arena.results import Ratings
+    from pytest_evalstudio.contrib.arena.store import BattleStore
     from pytest_evalstudio.core.cases import Case
-    from pytest_evalstudio.engine.asking.runs import AskingRun
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.files import EvalFile
 
@@ -121,8 +121,8 @@ def _add_rate_options(command: argparse.ArgumentParser) -> None:
 
 def play_games(arguments: argparse.Namespace) -> int:
     """Play the games that have no verdict yet; 1 where games remain without one."""
-    from pytest_evalstudio.arena.play import ArenaOptions, estimate
-    from pytest_evalstudio.arena.store import BattleStore
+    from pytest_evalstudio.contrib.arena.play import ArenaOptions, estimate
+    from pytest_evalstudio.contrib.arena.store import BattleStore
 
     config = configuration_for(arguments.source, arguments.config)
     options = ArenaOptions(
@@ -153,7 +153,7 @@ def play_games(arguments: argparse.Namespace) -> int:
 def _play(
     arguments: argparse.Namespace, store: BattleStore, config: Configuration, options: ArenaOptions
 ) -> int:
-    from pytest_evalstudio.arena.play import play
+    from pytest_evalstudio.contrib.arena.play import play
 
     played = play(
         _answers(arguments),
@@ -174,11 +174,11 @@ def _play(
 
 def vote_on_games(arguments: argparse.Namespace) -> int:
     """Serve the page on which a person votes."""
-    from pytest_evalstudio.arena.answers import answers_of
-    from pytest_evalstudio.arena.games import check_seed
-    from pytest_evalstudio.arena.store import BattleStore
+    from pytest_evalstudio.contrib.arena.answers import answers_of
+    from pytest_evalstudio.contrib.arena.games import check_seed
+    from pytest_evalstudio.contrib.arena.store import BattleStore
+    from pytest_evalstudio.contrib.arena.votes import VoteSession
     from pytest_evalstudio.contrib.calibration.commands.serving import serve_page
-    from pytest_evalstudio.review.votes import VoteSession
 
     check_seed(arguments.seed)
     path = Path(arguments.source)
@@ -202,10 +202,10 @@ def rate_battles(arguments: argparse.Namespace) -> int:
     """Print the ratings of games."""
     import msgspec
 
-    from pytest_evalstudio.arena.rating import RatingOptions, rate
-    from pytest_evalstudio.arena.text import rating_lines
+    from pytest_evalstudio.contrib.arena.battle_files import read_battles
+    from pytest_evalstudio.contrib.arena.rating import RatingOptions, rate
+    from pytest_evalstudio.contrib.arena.text import rating_lines
     from pytest_evalstudio.core.errors import DataError
-    from pytest_evalstudio.formats.battles import read_battles
     from pytest_evalstudio.stats.elo import EloScale
 
     options = RatingOptions(
@@ -229,8 +229,8 @@ def rate_battles(arguments: argparse.Namespace) -> int:
 def _write(folder: Path, ratings: Ratings) -> None:
     import msgspec
 
-    from pytest_evalstudio.arena.pictures import pictures
-    from pytest_evalstudio.arena.text import ratings_markdown
+    from pytest_evalstudio.contrib.arena.pictures import pictures
+    from pytest_evalstudio.contrib.arena.text import ratings_markdown
     from pytest_evalstudio.core.writing import write_whole
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -243,8 +243,8 @@ def _write(folder: Path, ratings: Ratings) -> None:
 
 def _answers(arguments: argparse.Namespace) -> list[Case]:
     """Return the answers of a lab, or those that the configured models give to a suite."""
-    from pytest_evalstudio.arena.answers import answers_of, asked_answers
-    from pytest_evalstudio.engine.asking.downloads import base_of
+    from pytest_evalstudio.asking.downloads import base_of
+    from pytest_evalstudio.contrib.arena.answers import answers_of, asked_answers
     from pytest_evalstudio.formats.suite import TestSuite
 
     path = local(arguments.source)
@@ -271,7 +271,7 @@ def _answers(arguments: argparse.Namespace) -> list[Case]:
 
 def _tournament(games: Path, *, refreshes: bool) -> AskingRun:
     """Return the run whose answers play: the games of one file have the same answers of a model."""
-    from pytest_evalstudio.engine.asking.runs import MAX_AGE_S, RunInputs, UnfinishedRun
+    from pytest_evalstudio.asking.runs import MAX_AGE_S, RunInputs, UnfinishedRun
 
     games.parent.mkdir(parents=True, exist_ok=True)
     max_age_s = math.inf if games.exists() else MAX_AGE_S

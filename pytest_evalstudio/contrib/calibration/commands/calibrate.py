@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Collection
 
-    from pytest_evalstudio.calibration.fit.results import CalibrationFigures
+    from pytest_evalstudio.contrib.calibration.fit.results import CalibrationFigures
     from pytest_evalstudio.formats.labels import Identity
 
 
@@ -129,13 +129,13 @@ def _labels(arguments: argparse.Namespace) -> Path:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.calibration.fit.calibrate import calibrate
-    from pytest_evalstudio.calibration.fit.decision import risk_rule
-    from pytest_evalstudio.calibration.labelling.outdated import without_outdated
+    from pytest_evalstudio.analysis.stored_scores import read_scores
     from pytest_evalstudio.cli.sources import Rows, as_records
+    from pytest_evalstudio.contrib.calibration.fit.calibrate import calibrate
+    from pytest_evalstudio.contrib.calibration.fit.decision import risk_rule
+    from pytest_evalstudio.contrib.calibration.labelling.outdated import without_outdated
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
-    from pytest_evalstudio.validation.stored_scores import read_scores
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
     if not metrics:
@@ -183,7 +183,7 @@ def _print_figures(
 ) -> None:
     from dataclasses import asdict
 
-    from pytest_evalstudio.calibration.fit.description import describe
+    from pytest_evalstudio.contrib.calibration.fit.description import describe
 
     if as_json:
         print_json(

@@ -11,8 +11,8 @@ from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.review.session import ReviewSession
-    from pytest_evalstudio.review.source import ReviewSource
+    from pytest_evalstudio.contrib.calibration.review.session import ReviewSession
+    from pytest_evalstudio.contrib.calibration.review.source import ReviewSource
 
 LABELS = "labels.csv"
 
@@ -76,7 +76,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.review.session import ReviewSession
+    from pytest_evalstudio.contrib.calibration.review.session import ReviewSession
 
     _check_options(arguments)
     path = Path(arguments.place)
@@ -123,8 +123,8 @@ def _check_options(arguments: argparse.Namespace) -> None:
 def _estimate(arguments: argparse.Namespace) -> int:
     from msgspec import to_builtins
 
+    from pytest_evalstudio.contrib.calibration.review.pass_rates import corrected_pass_rates, pass_rate_lines
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.review.pass_rates import corrected_pass_rates, pass_rate_lines
 
     path = Path(arguments.place)
     if not (path.is_dir() or path.suffix == ".jsonl"):
@@ -158,8 +158,8 @@ def _workflow(arguments: argparse.Namespace) -> ReviewSource:
 
 
 def _report(arguments: argparse.Namespace) -> ReviewSource:
+    from pytest_evalstudio.contrib.calibration.review.report_answers import ReportAnswers
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.review.report_answers import ReportAnswers
 
     if arguments.config:
         raise ConfigurationError(

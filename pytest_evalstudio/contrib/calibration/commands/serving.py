@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from pytest_evalstudio.cli.common import say
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.review.server import PageSession
+    from pytest_evalstudio.contrib.calibration.review.server import PageSession
 
     class Served(PageSession, Protocol):
         """A session that tells how far its person is."""
@@ -30,7 +30,7 @@ def serve_page(
     """
     import webbrowser
 
-    from pytest_evalstudio.review.server import ReviewServer
+    from pytest_evalstudio.contrib.calibration.review.server import ReviewServer
 
     server = ReviewServer(session, port)
     say(session.progress())

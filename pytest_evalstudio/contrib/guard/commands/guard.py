@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-    from pytest_evalstudio.guard.journal import Journal
-    from pytest_evalstudio.guard.measuring import Measures
-    from pytest_evalstudio.guard.sources import GuardSource
+    from pytest_evalstudio.contrib.guard.journal import Journal
+    from pytest_evalstudio.contrib.guard.measuring import Measures
+    from pytest_evalstudio.contrib.guard.sources import GuardSource
 
 MISSING = 'the guard service needs FastAPI: pip install "pytest-evalstudio[guard]"'
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -106,15 +106,15 @@ def check(arguments: argparse.Namespace) -> int:
 
 def serve(arguments: argparse.Namespace) -> int:
     """Serve checks until SIGTERM or Ctrl-C."""
+    from pytest_evalstudio.contrib.guard.journal import Journal
+    from pytest_evalstudio.contrib.guard.watching import Watched
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.guard.journal import Journal
-    from pytest_evalstudio.guard.watching import Watched
 
     try:
-        from pytest_evalstudio.guard.measuring import Measures
-        from pytest_evalstudio.guard.server import connection_cap
-        from pytest_evalstudio.guard.service import ServiceLimits, create_app
-        from pytest_evalstudio.guard.workers import kill_all
+        from pytest_evalstudio.contrib.guard.measuring import Measures
+        from pytest_evalstudio.contrib.guard.server import connection_cap
+        from pytest_evalstudio.contrib.guard.service import ServiceLimits, create_app
+        from pytest_evalstudio.contrib.guard.workers import kill_all
     except ModuleNotFoundError:
         raise ConfigurationError(MISSING) from None
     _check_numbers(arguments)
@@ -152,8 +152,8 @@ def serve(arguments: argparse.Namespace) -> int:
 def _run(app: FastAPI, listening: socket.socket, cap: int, journal: Journal, measures: Measures) -> None:
     import uvicorn
 
-    from pytest_evalstudio.guard.connections import ConnectionLimits
-    from pytest_evalstudio.guard.server import GuardServer
+    from pytest_evalstudio.contrib.guard.connections import ConnectionLimits
+    from pytest_evalstudio.contrib.guard.server import GuardServer
 
     config = uvicorn.Config(
         app,
@@ -183,8 +183,8 @@ def _check_numbers(arguments: argparse.Namespace) -> None:
 
 
 def _source(arguments: argparse.Namespace, *, run_id: str = "") -> GuardSource:
+    from pytest_evalstudio.contrib.guard.sources import GuardSource
     from pytest_evalstudio.formats.guardrails import read_guardrails
-    from pytest_evalstudio.guard.sources import GuardSource
 
     file = Path(arguments.config)
     return GuardSource(

@@ -85,10 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_check(arguments: argparse.Namespace) -> int:
+    from pytest_evalstudio.contrib.judge_bench.bench import has_grades
+    from pytest_evalstudio.contrib.judge_bench.check import TokenPrices, check_judge
+    from pytest_evalstudio.contrib.judge_bench.check_lines import check_lines, is_by_chance
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.engine.judge_bench import has_grades
-    from pytest_evalstudio.engine.judge_check import TokenPrices, check_judge
-    from pytest_evalstudio.engine.judge_check_lines import check_lines, is_by_chance
     from pytest_evalstudio.formats.labels import read_labels
 
     if (arguments.input_price is None) != (arguments.output_price is None):
@@ -127,7 +127,7 @@ def _run_check(arguments: argparse.Namespace) -> int:
 def _run_canary(arguments: argparse.Namespace) -> int:
     from dataclasses import asdict
 
-    from pytest_evalstudio.engine.judge_canary import (
+    from pytest_evalstudio.contrib.judge_bench.canary import (
         canary_lines,
         check_comparable,
         check_judged,
@@ -135,7 +135,7 @@ def _run_canary(arguments: argparse.Namespace) -> int:
         drift_lines,
         judge_canary,
     )
-    from pytest_evalstudio.formats.judge_canary import load_canary_record
+    from pytest_evalstudio.contrib.judge_bench.canary_file import load_canary_record
 
     file = Path(arguments.canary)
     earlier = load_canary_record(file) if file.exists() and not arguments.update else None

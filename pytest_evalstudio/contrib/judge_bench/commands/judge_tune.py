@@ -46,8 +46,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command."""
+    from pytest_evalstudio.contrib.judge_bench.tune import describe, tune_judge
     from pytest_evalstudio.core.writing import write_whole
-    from pytest_evalstudio.engine.judge_tune import describe, tune_judge
     from pytest_evalstudio.formats.labels import read_labels
 
     tuning = tune_judge(

@@ -14,8 +14,8 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_evalstudio.contrib.mutation.results import MutationResult
     from pytest_evalstudio.formats.config import Configuration
-    from pytest_evalstudio.mutation.results import MutationResult
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -63,8 +63,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the mutation score; 1 where it is below the limit."""
-    from pytest_evalstudio.mutation.lines import mutation_lines
-    from pytest_evalstudio.mutation.results import as_json
+    from pytest_evalstudio.contrib.mutation.lines import mutation_lines
+    from pytest_evalstudio.contrib.mutation.results import as_json
 
     limit = arguments.min_score
     if limit is not None and not 0 <= limit <= 1:
@@ -85,10 +85,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(arguments: argparse.Namespace, result: MutationResult) -> None:
     """Write the result; of a run, its report with a section on it."""
+    from pytest_evalstudio.contrib.mutation.results import FILE, as_json
+    from pytest_evalstudio.contrib.mutation.subjects import is_run
     from pytest_evalstudio.core.writing import write_whole
-    from pytest_evalstudio.engine.outputs import OutputFolder
-    from pytest_evalstudio.mutation.results import FILE, as_json
-    from pytest_evalstudio.mutation.subjects import is_run
+    from pytest_evalstudio.record.outputs import OutputFolder
     from pytest_evalstudio.record.reader import record_path
     from pytest_evalstudio.report.build import build_report
 
@@ -110,9 +110,9 @@ def _write(arguments: argparse.Namespace, result: MutationResult) -> None:
 
 
 def _tested(arguments: argparse.Namespace) -> MutationResult:
-    from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
-    from pytest_evalstudio.mutation.subjects import read_subjects
-    from pytest_evalstudio.mutation.testing import KINDS, mutation_test
+    from pytest_evalstudio.contrib.mutation.subjects import read_subjects
+    from pytest_evalstudio.contrib.mutation.testing import KINDS, mutation_test
+    from pytest_evalstudio.scoring.model_provider import ModelProvider
 
     kinds = [kind.strip() for kind in arguments.kinds.split(",") if kind.strip()] or list(KINDS)
     for kind in kinds:

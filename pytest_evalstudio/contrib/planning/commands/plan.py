@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the plan of each model."""
     import msgspec
 
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.comparison.planning import PlanRequest, plan_lines, plans
+    from pytest_evalstudio.analysis.comparison.baseline import opened
+    from pytest_evalstudio.contrib.planning.planning import PlanRequest, plan_lines, plans
     from pytest_evalstudio.core.display import visible_json
 
     request = PlanRequest(

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, read_whole, say, say_missing_files
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import counted
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.comparison.selection import Selection
+    from pytest_evalstudio.contrib.planning.selection import Selection
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -38,9 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what the cases say, and write the smaller suite."""
     import msgspec
 
-    from pytest_evalstudio.comparison.baseline import opened
-    from pytest_evalstudio.comparison.history import record_files
-    from pytest_evalstudio.comparison.selection import CaseTable, selection_lines
+    from pytest_evalstudio.analysis.comparison.baseline import opened
+    from pytest_evalstudio.analysis.comparison.history import record_files
+    from pytest_evalstudio.contrib.planning.selection import CaseTable, selection_lines
     from pytest_evalstudio.core.display import visible_json
 
     if bool(arguments.suite) != bool(arguments.output):
@@ -64,7 +64,7 @@ def _write(source: str, output: str, selection: Selection) -> int:
     """Write the selected cases of a suite with their perturbations, and return their number."""
     from pathlib import Path
 
-    from pytest_evalstudio.comparison.sides import PERTURBATION_SOURCE
+    from pytest_evalstudio.analysis.comparison.sides import PERTURBATION_SOURCE
     from pytest_evalstudio.formats.suite import TestSuite
 
     suite = read_whole(Path(source), source)

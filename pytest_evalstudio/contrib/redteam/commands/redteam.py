@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from pytest_evalstudio.redteam.purpose import Purpose
-    from pytest_evalstudio.redteam.suite import RedteamSuite
-    from pytest_evalstudio.redteam.writer import WrittenAttacks
+    from pytest_evalstudio.contrib.redteam.purpose import Purpose
+    from pytest_evalstudio.contrib.redteam.suite import RedteamSuite
+    from pytest_evalstudio.contrib.redteam.writer import WrittenAttacks
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -69,10 +69,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the suite."""
-    from pytest_evalstudio.redteam.kinds import KINDS
-    from pytest_evalstudio.redteam.purpose import read_purpose
-    from pytest_evalstudio.redteam.suite import redteam_suite
-    from pytest_evalstudio.redteam.techniques import TECHNIQUES
+    from pytest_evalstudio.contrib.redteam.kinds import KINDS
+    from pytest_evalstudio.contrib.redteam.purpose import read_purpose
+    from pytest_evalstudio.contrib.redteam.suite import redteam_suite
+    from pytest_evalstudio.contrib.redteam.techniques import TECHNIQUES
 
     if arguments.count < 1:
         raise ConfigurationError(f"--count {arguments.count}: must be 1 or more")
@@ -108,10 +108,10 @@ def _written(arguments: argparse.Namespace, purpose: Purpose, kinds: Sequence[st
     """
     from contextlib import closing
 
-    from pytest_evalstudio.engine.asking.judging import writer_settings
-    from pytest_evalstudio.engine.scoring.model_provider import ModelProvider
-    from pytest_evalstudio.redteam.suite import applicable_kinds
-    from pytest_evalstudio.redteam.writer import write_attacks
+    from pytest_evalstudio.asking.judging import writer_settings
+    from pytest_evalstudio.contrib.redteam.suite import applicable_kinds
+    from pytest_evalstudio.contrib.redteam.writer import write_attacks
+    from pytest_evalstudio.scoring.model_provider import ModelProvider
 
     config = configuration_for(arguments.output, arguments.config)
     settings = writer_settings(config, arguments.writer)

@@ -7,17 +7,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.batch.options import ScoreOptions
 from pytest_evalstudio.cli.common import FINE, listed, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option
+from pytest_evalstudio.contrib.tables.options import ScoreOptions
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.figures import figure
+from pytest_evalstudio.text.figures import figure
 
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.batch.job import Finished
-    from pytest_evalstudio.batch.request import ScoreRequest
+    from pytest_evalstudio.contrib.tables.job import Finished
+    from pytest_evalstudio.contrib.tables.request import ScoreRequest
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.batch.job import run_request
+    from pytest_evalstudio.contrib.tables.job import run_request
 
     request = _request(arguments)
     try:
@@ -79,8 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _request(arguments: argparse.Namespace) -> ScoreRequest:
-    from pytest_evalstudio.batch.request import ScoreRequest
     from pytest_evalstudio.cli.common import configuration_for
+    from pytest_evalstudio.contrib.tables.request import ScoreRequest
 
     config = configuration_for(arguments.sources[0], arguments.config)
     if arguments.evaluators is not None:
@@ -122,8 +122,8 @@ def pairs(option: str, name: str, *, alone: bool = False) -> dict[str, str]:
 
 
 def _print_result(finished: Finished, output: str) -> None:
-    from pytest_evalstudio.batch.figures.leaderboards import leaderboard_lines
-    from pytest_evalstudio.engine.scoring.model_provider import left_out
+    from pytest_evalstudio.contrib.tables.figures.leaderboards import leaderboard_lines
+    from pytest_evalstudio.scoring.model_provider import left_out
 
     manifest = finished.table.manifest
     if finished.left_out:

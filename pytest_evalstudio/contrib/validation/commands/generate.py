@@ -66,7 +66,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the suite, and name its topics."""
-    from pytest_evalstudio.mrm.generate import generate_test_cases
+    from pytest_evalstudio.contrib.validation.generate import generate_test_cases
 
     path = Path(arguments.output)
     path.parent.mkdir(parents=True, exist_ok=True)

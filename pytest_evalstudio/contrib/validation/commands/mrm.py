@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from pytest_evalstudio.mrm.artifacts.summary import WorkflowSummary
-    from pytest_evalstudio.mrm.workflow.run import StepStatus, WorkflowRun
+    from pytest_evalstudio.contrib.validation.artifacts.summary import WorkflowSummary
+    from pytest_evalstudio.contrib.validation.workflow.run import StepStatus, WorkflowRun
 
 ARCHIVE_SUFFIX = ".zip"
 
@@ -103,9 +103,9 @@ def write_report(arguments: argparse.Namespace) -> int:
 def sign_off(arguments: argparse.Namespace) -> int:
     """Store a sign-off, write the artifacts that show it, and print the head of the chain."""
     from pytest_evalstudio.contrib.validation.artifact_files import PAGE, write_signed_artifacts
+    from pytest_evalstudio.contrib.validation.artifacts.sign_off import new_sign_off
+    from pytest_evalstudio.contrib.validation.artifacts.summary import conclude, summarise
     from pytest_evalstudio.core.errors import ConfigurationError
-    from pytest_evalstudio.mrm.artifacts.sign_off import new_sign_off
-    from pytest_evalstudio.mrm.artifacts.summary import conclude, summarise
 
     exceptions = {}
     for text in arguments.exceptions:
@@ -137,7 +137,7 @@ def sign_off(arguments: argparse.Namespace) -> int:
 
 def verify(arguments: argparse.Namespace) -> int:
     """Compare the last sign-off with an archive, or with a workflow as it is now."""
-    from pytest_evalstudio.mrm.artifacts.verification import verify_archive, verify_run
+    from pytest_evalstudio.contrib.validation.artifacts.verification import verify_archive, verify_run
 
     signers = None if arguments.signers is None else Path(arguments.signers)
     if arguments.workflow.lower().endswith(ARCHIVE_SUFFIX):
@@ -171,7 +171,7 @@ def verify(arguments: argparse.Namespace) -> int:
 
 def show_status(arguments: argparse.Namespace) -> int:
     """Show the status of the steps."""
-    from pytest_evalstudio.mrm.artifacts.summary import summarise
+    from pytest_evalstudio.contrib.validation.artifacts.summary import summarise
 
     run = workflow_run(arguments)
     steps = list(run.statuses())
@@ -225,7 +225,7 @@ def _asking_lines(run: WorkflowRun, steps: Iterable[StepStatus]) -> Iterator[str
 
 
 def _conclusion_lines(summary: WorkflowSummary) -> Iterator[str]:
-    from pytest_evalstudio.mrm.artifacts.summary import conclude
+    from pytest_evalstudio.contrib.validation.artifacts.summary import conclude
 
     conclusion = conclude(summary)
     yield f"  conclusion: {conclusion.fitness}"

@@ -45,10 +45,10 @@ def add_clone(add: AddsAction) -> None:
 
 def clone(arguments: argparse.Namespace) -> int:
     """Check the copy, then write it."""
+    from pytest_evalstudio.contrib.validation.workflow.cloning import cloned
     from pytest_evalstudio.formats.fields import write_json
     from pytest_evalstudio.formats.kinds import read_source
     from pytest_evalstudio.formats.source import parse
-    from pytest_evalstudio.mrm.workflow.cloning import cloned
 
     path, target = Path(arguments.workflow), Path(arguments.target)
     if target.suffix.lower() != SUFFIX:

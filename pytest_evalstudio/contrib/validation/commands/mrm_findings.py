@@ -15,8 +15,8 @@ from pytest_evalstudio.contrib.validation.commands.workflow_files import workflo
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.mrm.artifacts.register import RegisterEntry
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+    from pytest_evalstudio.contrib.validation.artifacts.register import RegisterEntry
+    from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 
     class AddsAction(Protocol):
         """Adds an action of `evalstudio mrm`."""
@@ -58,8 +58,8 @@ def add_findings(add: AddsAction) -> None:
 def findings(arguments: argparse.Namespace) -> int:
     """Change the register if the arguments ask for it, and show it."""
     from pytest_evalstudio.contrib.validation.artifact_files import write_workflow_artifacts
-    from pytest_evalstudio.mrm.artifacts.register import COLUMNS, read_register, write_register
-    from pytest_evalstudio.mrm.workflow.states import REGISTER
+    from pytest_evalstudio.contrib.validation.artifacts.register import COLUMNS, read_register, write_register
+    from pytest_evalstudio.contrib.validation.workflow.states import REGISTER
 
     run = workflow_run(arguments)
     earlier = read_register(run.folder / REGISTER)
@@ -89,7 +89,7 @@ def findings(arguments: argparse.Namespace) -> int:
 def _changed(
     run: WorkflowRun, register: Sequence[RegisterEntry], arguments: argparse.Namespace
 ) -> tuple[RegisterEntry, ...]:
-    from pytest_evalstudio.mrm.artifacts.register import (
+    from pytest_evalstudio.contrib.validation.artifacts.register import (
         Kind,
         RegisterEntry,
         added,
@@ -98,7 +98,7 @@ def _changed(
         merged,
         read_register,
     )
-    from pytest_evalstudio.mrm.artifacts.summary import step_problems
+    from pytest_evalstudio.contrib.validation.artifacts.summary import step_problems
 
     result = tuple(register)
     if arguments.import_file:

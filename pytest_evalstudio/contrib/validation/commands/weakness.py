@@ -13,7 +13,7 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.validation.weaknesses.plot import WeaknessPictures
+    from pytest_evalstudio.contrib.validation.methods.weaknesses.plot import WeaknessPictures
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -87,10 +87,10 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
+    from pytest_evalstudio.analysis.stored_scores import read_scores
     from pytest_evalstudio.cli.sources import Rows, as_records
-    from pytest_evalstudio.validation.stored_scores import read_scores
-    from pytest_evalstudio.validation.weaknesses.method import describe, find_all_weaknesses
-    from pytest_evalstudio.validation.weaknesses.plot import weakness_pictures
+    from pytest_evalstudio.contrib.validation.methods.weaknesses.method import describe, find_all_weaknesses
+    from pytest_evalstudio.contrib.validation.methods.weaknesses.plot import weakness_pictures
 
     with as_records(arguments.results, Rows(sample=arguments.rows, seed=arguments.seed)) as records:
         scores = read_scores(records)

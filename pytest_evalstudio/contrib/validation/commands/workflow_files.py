@@ -11,17 +11,17 @@ from pytest_evalstudio.cli.plugin_modules import registry_for
 if TYPE_CHECKING:
     import argparse
 
+    from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.source import Source
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
 
 def workflow_run(arguments: argparse.Namespace) -> WorkflowRun:
     """Return the workflow that the arguments name."""
+    from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+    from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
     from pytest_evalstudio.formats.kinds import read_source
-    from pytest_evalstudio.formats.workflow import read_workflow
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
 
     path = Path(arguments.workflow)
     config = configuration_for(arguments.workflow, arguments.config)
@@ -51,10 +51,10 @@ def check_workflow(source: Source, path: Path, config: Configuration, registry: 
         DataError: if its keys, documents or parameters of steps are wrong.
         ConfigurationError: if there is no such model or evaluator.
     """
-    from pytest_evalstudio.engine.scoring.plan import Plan
-    from pytest_evalstudio.formats.workflow import read_workflow
-    from pytest_evalstudio.mrm.steps.automated_evaluation.evaluating import named_model
-    from pytest_evalstudio.mrm.workflow.run import WorkflowRun
+    from pytest_evalstudio.contrib.validation.steps.automated_evaluation.evaluating import named_model
+    from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+    from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
+    from pytest_evalstudio.scoring.plan import Plan
 
     workflow = read_workflow(source)
     run = WorkflowRun(workflow, path, config, registry)

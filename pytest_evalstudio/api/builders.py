@@ -1,0 +1,235 @@
+"""Cases and labs made by hand, without a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
+
+from pytest_evalstudio.asking.case_types import case_fault
+from pytest_evalstudio.core.cases import (
+    Answer,
+    Case,
+    ConditionPart,
+    Expectation,
+    Relationship,
+    Retrieval,
+    Turn,
+)
+from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.expected_outputs import divided
+from pytest_evalstudio.core.numbers import number_fault
+from pytest_evalstudio.core.tool_calls import read_tool_calls
+from pytest_evalstudio.formats.attachments import local_attachments
+from pytest_evalstudio.formats.keys import derived_key
+from pytest_evalstudio.formats.tool_calls import read_expected_calls
+from pytest_evalstudio.text.unicode import valid_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_evalstudio.core.attachments import Attachment
+    from pytest_evalstudio.core.cases import EndOfConversation, Exchange
+    from pytest_evalstudio.core.conversations import ConversationPlan
+    from pytest_evalstudio.core.states import ApplicationState, ExpectedState
+    from pytest_evalstudio.core.steps import Step
+    from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+    from pytest_evalstudio.core.tracing import SpanStatus
+
+BY_HAND = "by hand"
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "condition_on": get_args(ConditionPart),
+    "retrieval": get_args(Retrieval),
+    "expects": get_args(Expectation),
+}
+
+
+class CaseFields(TypedDict, total=False):
+    """Fields of a case that is made by hand, other than its question, answer and documents."""
+
+    key: str
+    expected_output: str | Sequence[str]
+    accepted_outputs: str | Iterable[str]
+    condition: str
+    condition_on: ConditionPart
+    expects: Expectation
+    retrieval: Retrieval
+    categories: str | Iterable[str]
+    relationships: Iterable[Relationship | Mapping[str, str]]
+    test_key: str
+    model_key: str
+    model_name: str
+    is_rag: bool
+    run: int
+    position: int
+    line: int
+    expected_documents: str | Iterable[str]
+    expected_chunks: str | Iterable[str]
+    expected_facts: str | Iterable[str]
+    guidelines: str | Iterable[str]
+    expected_tool_calls: Iterable[ExpectedToolCall | Mapping[str, Any]] | None
+    expected_state: ExpectedState
+    conversation: Iterable[Turn | Mapping[str, str]]
+    images: str | Path | Iterable[str | Path]
+    files: str | Path | Iterable[str | Path]
+    attachments: Iterable[Attachment]
+    plan: ConversationPlan | None
+    counterpart: Case | None
+    folder: str
+    extra: Mapping[str, Any]
+    thoughts: str
+    context: str | Iterable[str]
+    context_sources: str | Iterable[str]
+    context_scores: Iterable[float]
+    duration_s: float
+    first_token_s: float | None
+    cost_usd: float | None
+    usage: Mapping[str, int]
+    served_model: str
+    request_id: str
+    finish_reason: str
+    traceparent: str
+    spans: SpanStatus
+    retries: int
+    tool_calls: Iterable[ToolCall | Mapping[str, Any]]
+    steps: Iterable[Step]
+    artifacts: str | Iterable[str]
+    error: str
+    error_cause: str
+    not_supported: bool
+    not_asked: bool
+    access_refused: bool
+    stored_at: float | None
+    session: str
+    state: ApplicationState | None
+    turns: Iterable[Exchange]
+    ended_by: EndOfConversation
+    closing_messages: str | Iterable[str]
+    grades: Mapping[str, float]
+    retrieves: bool | None
+
+
+class CaseFieldsWithCorpus(CaseFields, total=False):
+    """Fields of a case that is made by hand, other than its question and answer."""
+
+    corpus: str | Iterable[str]
+
+
+def make_case(question: str = "", actual_output: str = "", **fields: Unpack[CaseFieldsWithCorpus]) -> Case:
+    """Make a case from keyword arguments.
+
+    Args:
+        fields: those of `Case`; sequences are taken as tuples, a single string as one of them, and turns of a
+            conversation as mappings with role and content too; `images` and `files` are paths. Whether the
+            model retrieves is seen from the context unless `is_rag` says.
+
+    Raises:
+        ConfigurationError: for a field that a case does not have, a value of another type, and a number that
+            cannot be true.
+
+    >>> make_case("2 + 2?", "4", expected_output="4").key
+    '2-2-0958482c'
+    """
+    question, actual_output = valid_data(question), valid_data(actual_output)
+    values: dict[str, Any] = valid_data(dict(fields))
+    images, files = values.pop("images", ()), values.pop("files", ())
+    if images or files:
+        values["attachments"] = (*values.get("attachments", ()), *local_attachments(images, files))
+    answer_fields = {field.name: field for field in dataclasses.fields(Answer) if field.name != "text"}
+    case_fields = {field.name: field for field in dataclasses.fields(Case)} | answer_fields
+    values |= _accepted_outputs(values)
+    for name, value in list(values.items()):
+        if name not in case_fields:
+            longer = [field for field in case_fields if field.startswith(name)]
+            hint = nearest(name, longer or case_fields)
+            raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
+        if value is None and "None" not in str(case_fields[name].type):
+            del values[name]  # as null in a file
+        elif str(case_fields[name].type).startswith("tuple") and not name.endswith("tool_calls"):
+            values[name] = _items(name, value)
+    for name, words in _WORDS.items():
+        if values.get(name, "") not in words:
+            listed = " or ".join(f'"{word}"' for word in words if word)
+            raise ConfigurationError(f"eval_case: {name}: expected {listed}, found {values[name]!r}")
+    values |= _calls(values)
+    if "relationships" in values:
+        values["relationships"] = tuple(map(_relationship, values["relationships"]))
+    if "conversation" in values:
+        values["conversation"] = tuple(_turn(turn) for turn in values["conversation"])
+    texts = (question, actual_output, values.get("expected_output", ""))
+    attached = [each.name for each in values.get("attachments", ())]
+    more = [["attached", *attached]] if attached else []
+    values.setdefault("key", derived_key(question, values.get("expected_output", ""), *more))
+    values.setdefault("model_key", BY_HAND)
+    values.setdefault("is_rag", values.get("context") is not None and values.get("retrieval") != "optional")
+    answer = Answer(
+        text=actual_output, **{name: values.pop(name) for name in answer_fields if name in values}
+    )
+    case = Case(question=question, answer=answer, **values)
+    if not any(map(inspect.isawaitable, texts)) and (fault := case_fault(case)):
+        raise ConfigurationError(f"eval_case: {fault}")
+    if fault := number_fault(
+        usage=answer.usage,
+        cost_usd=answer.cost_usd,
+        duration_s=answer.duration_s,
+        first_token_s=answer.first_token_s,
+        context_scores=answer.context_scores,
+    ):
+        raise ConfigurationError(f"eval_case: {fault}")
+    return case
+
+
+def _accepted_outputs(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the accepted answers among the fields of a case, where there are several."""
+    expected, accepted = fields.get("expected_output"), fields.get("accepted_outputs")
+    if not isinstance(expected, list | tuple) and accepted is None:
+        return {}
+    try:
+        first, others = divided(expected, accepted)
+    except ValueError as exc:
+        raise ConfigurationError(f"eval_case: expected_output: {exc}") from None
+    return {"expected_output": first, "accepted_outputs": tuple(others)}
+
+
+def _items(name: str, value: object) -> tuple[Any, ...]:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, Iterable) or isinstance(value, bytes | Mapping):
+        raise ConfigurationError(f"eval_case: {name}: expected a list, found {type(value).__name__}")
+    return tuple(value)
+
+
+def _relationship(data: object) -> Relationship:
+    if isinstance(data, Relationship):
+        return data
+    names = ("type", "target", "target_type")
+    if not isinstance(data, Mapping) or not {"type", "target"} <= set(data) <= {*names}:
+        raise ConfigurationError(
+            "eval_case: relationships: a relationship has a type, a target and maybe a target_type, found"
+            f" {data!r}"
+        )
+    return Relationship(**data)
+
+
+def _calls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the typed calls of tools among the fields of a case."""
+    typed: dict[str, Any] = {}
+    try:
+        if "tool_calls" in fields:
+            typed["tool_calls"] = read_tool_calls(fields["tool_calls"])
+        if "expected_tool_calls" in fields:
+            expected = read_expected_calls(fields["expected_tool_calls"])
+            typed["expected_tool_calls"] = None if expected is None else tuple(expected)
+    except ValueError as exc:
+        name = "expected_tool_calls" if "tool_calls" in typed or "tool_calls" not in fields else "tool_calls"
+        raise ConfigurationError(f"eval_case: {name}: {exc}") from None
+    return typed
+
+
+def _turn(data: object) -> Turn:
+    if isinstance(data, Turn):
+        return data
+    if not isinstance(data, Mapping) or set(data) != {"role", "content"}:
+        raise ConfigurationError(f"eval_case: conversation: a turn has a role and a content, found {data!r}")
+    return Turn(role=data["role"], content=data["content"])

@@ -1,0 +1,151 @@
+"""Scores the stored answers of a run again, which separates a change of the measure from one of the model."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from pytest_evalstudio.analysis.comparison.sides import Identity, Scores, Side
+from pytest_evalstudio.api.evaluate import evaluate_lab
+from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tool_calls import ExpectedToolCall
+from pytest_evalstudio.formats.attachments import AttachedFile, recorded
+from pytest_evalstudio.formats.config import Configuration
+from pytest_evalstudio.formats.conversations import AnsweredTurn
+from pytest_evalstudio.formats.dataset import LlmDataset, Row
+from pytest_evalstudio.formats.lab import Model, TestLab
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.schema import Item, RecordedAttachment
+from pytest_evalstudio.scoring.answer_rows import answer_of_record, attachment_of_record, complete_row
+from pytest_evalstudio.scoring.model_provider import ModelProvider
+from pytest_evalstudio.scoring.plan import Plan, is_selector
+from pytest_evalstudio.scoring.recording import item_scores
+
+_MASKED = ("privacy", "security")
+"""Problem types of evaluators that would see masked texts: a record holds no personal data and no secrets."""
+
+
+def rescored(
+    reader: RecordReader, side: Side, config: Configuration, *, registry: Registry, provider: ModelProvider
+) -> Side:
+    """Return a run with the scores that today's evaluators give to its answers.
+
+    Evaluators of personal data and secrets are left out, because the answers in a record are masked.
+
+    Args:
+        reader: of the run or baseline.
+        side: the same run.
+        config: today's configuration; of its evaluators those of the run are used.
+
+    Raises:
+        ConfigurationError: if the answers were left out, or no evaluator of the run is configured.
+    """
+    if reader.run.baseline is not None and not reader.run.baseline.has_answers:
+        raise ConfigurationError(
+            f"{reader.path}: was saved without answers, which --rescore needs; save a baseline with them"
+        )
+    ids = [id for id, entry in reader.run.evaluators.items() if entry.problem_type not in _MASKED]
+    if config.evaluators is not None and "all" not in config.evaluators:
+        configured = config.evaluators
+        if any(map(is_selector, configured)):
+            plan = Plan(registry, config, lacks=functools.partial(provider.lacks, config))
+            configured = [selected.id for selected in plan.selected]
+        ids = [id for id in ids if id in configured]
+    if not ids:
+        raise ConfigurationError("--rescore: no evaluator of the base run is configured; name one")
+    config = config.model_copy(update={"evaluators": ids})
+    by_file: dict[str, list[Item]] = {}
+    for item in reader.items():
+        if item.rows:
+            by_file.setdefault(item.file, []).append(item)
+    scores: dict[Identity, Scores] = {}
+    for file, items in by_file.items():
+        results = evaluate_lab(
+            lab_of_items(items), config, registry=registry, provider=provider, folder=config.folder
+        )
+        for result in results:
+            model = result.task.model
+            name = reader.run.model_name(model.key)
+            for label in (name, model.key):
+                scores[(file, result.task.key, label, 0)] = item_scores(result)
+    return Side(
+        side.run,
+        {
+            identity: msgspec.structs.replace(item, scores=scores.get(identity, {}))
+            for identity, item in side.items.items()
+        },
+    )
+
+
+def lab_of_items(items: Iterable[Item]) -> TestLab:
+    """Return the recorded answers of a file as a lab."""
+    rows: list[Row] = []
+    models: dict[str, bool] = {}
+    for item in items:
+        for row in item.rows:
+            models.setdefault(item.model_key, row.is_rag)
+            lab_row = Row(
+                key=item.key,
+                test_key=item.test_key,
+                model_key=item.model_key,
+                input=row.input,
+                corpus=list(row.corpus),
+                categories=list(row.categories),
+                expected_output=row.expected_output,
+                accepted_outputs=list(row.accepted_outputs),
+                output_condition=row.output_condition,
+                condition_on=row.condition_on,
+                expects=row.expects,
+                retrieval=row.retrieval,
+                run=row.run,
+                **_attached(row.attachments),
+                expected_facts=list(row.expected_facts),
+                guidelines=list(row.guidelines),
+                expected_documents=list(row.expected_documents),
+                expected_chunks=list(row.expected_chunks),
+                expected_tool_calls=_calls(row.expected_tool_calls),
+                expected_state=row.expected_state,
+                judge=row.judge,
+                turns=[
+                    AnsweredTurn(
+                        prompt=turn.prompt,
+                        **_attached(turn.attachments),
+                        condition=turn.output_condition,
+                        condition_on=turn.condition_on,
+                        expects=turn.expects,
+                        expected_output=turn.expected_output,
+                        accepted_outputs=list(turn.accepted_outputs),
+                        expected_facts=list(turn.expected_facts),
+                        guidelines=list(turn.guidelines),
+                        expected_documents=list(turn.expected_documents),
+                        expected_chunks=list(turn.expected_chunks),
+                        expected_tool_calls=_calls(turn.expected_tool_calls),
+                        expected_state=turn.expected_state,
+                        evaluators=None if turn.evaluators is None else list(turn.evaluators),
+                    )
+                    for turn in row.turns
+                ],
+            )
+            complete_row(lab_row, answer_of_record(row), "")
+            rows.append(lab_row)
+    return TestLab(
+        dataset=LlmDataset(inputs=rows),
+        models=[
+            Model(key=key, name=key, llm_model_name=key, retrieves=is_rag) for key, is_rag in models.items()
+        ],
+    )
+
+
+def _attached(entries: Sequence[RecordedAttachment]) -> dict[str, list[AttachedFile]]:
+    attachments = [attachment_of_record(entry) for entry in entries]
+    return {
+        "images": recorded(attachments, is_image=True),
+        "files": recorded(attachments, is_image=False),
+    }
+
+
+def _calls(recorded: Sequence[ExpectedToolCall] | None) -> list[ExpectedToolCall] | None:
+    return None if recorded is None else list(recorded)

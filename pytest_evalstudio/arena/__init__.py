@@ -1,1 +1,0 @@
-"""Arena: models compared in pairs, blind, by judges and people; ratings from the games."""

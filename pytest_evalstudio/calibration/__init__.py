@@ -1,1 +1,0 @@
-"""Calibration by human labels: the file, its application, the fit, and the labelling."""

@@ -1,1 +1,0 @@
-"""Application of saved calibrations to scores."""

@@ -1,0 +1,357 @@
+"""Mutation testing of a suite: damage passing answers, score them by its evaluators, count what fails."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pytest_evalstudio.api.evaluate import evaluate_lab, verdict_word
+from pytest_evalstudio.contrib.mutation.advice import advice_for
+from pytest_evalstudio.contrib.mutation.calls import CALL_MUTATORS
+from pytest_evalstudio.contrib.mutation.results import MutationFinding, MutationResult, Share, Survivor
+from pytest_evalstudio.contrib.mutation.subjects import Subject, SubjectGroup, Subjects
+from pytest_evalstudio.contrib.mutation.texts import HARMLESS, MUTATORS, Damage, MutationMaterial, names_in
+from pytest_evalstudio.core.collecting import uncollected
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.text import excerpt
+from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.scoring.messages import misses
+from pytest_evalstudio.scoring.model_provider import ModelProvider
+from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.scoring.results import Result
+from pytest_evalstudio.scoring.score import judges_content
+from pytest_evalstudio.stats.clustered import clustered_share
+
+KINDS = (*MUTATORS, *CALL_MUTATORS)
+"""Kinds of damage."""
+MAX_SURVIVORS = 1_000
+_MIN_MUTANTS = 10
+"""Damaged answers from which it is a finding that a metric or case fails none."""
+_MAX_OTHERS = 20
+"""Answers to other questions among which the most different one is looked for."""
+_MAX_NAMES = 100
+"""Names of all answers that can take the place of one."""
+_RESPONSE = "answer as such"
+"""Name of the rule on refusals and empty answers among the evaluators."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """A damaged answer.
+
+    Attributes:
+        case: file and key of the test case.
+        is_harmless: its meaning is that of the original.
+    """
+
+    subject: Subject
+    case: tuple[str, str]
+    kind: str
+    damage: Damage
+    row_key: str
+    is_harmless: bool = False
+
+
+def mutation_test(
+    subjects: Subjects,
+    *,
+    registry: Registry,
+    provider: ModelProvider,
+    source: str,
+    kinds: Sequence[str] = KINDS,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> MutationResult:
+    """Return how many damaged answers the evaluators fail.
+
+    Args:
+        subjects: the answers; those that fail undamaged are left out.
+        provider: opens the models that evaluators use.
+        source: of the answers, as the user names it.
+        kinds: of damage, of KINDS.
+        seed: of the choice of words; each answer is damaged once in each way.
+        progress: called with the number of scored answers and their total, for each configuration.
+
+    Raises:
+        DataError: if no answer passes undamaged.
+    """
+
+    def scored(group: SubjectGroup, rows: Sequence[tuple[str, Subject, str]]) -> dict[str, Result]:
+        results = evaluate_lab(
+            _lab(rows),
+            group.config,
+            registry=registry,
+            provider=provider,
+            folder=group.folder,
+            progress=progress,
+        )
+        return {result.task.key: result for result in results}
+
+    originals: dict[str, Result] = {}
+    passing: list[list[tuple[str, Subject]]] = []
+    for number, group in enumerate(subjects.groups):
+        judged = [subject for subject in group.answers if subject.is_judged]
+        rows = [(f"g{number}a{index}", subject) for index, subject in enumerate(judged)]
+        originals |= scored(group, [(*row, row[1].row.actual_output) for row in rows]) if rows else {}
+        passing.append([row for row in rows if verdict_word(originals[row[0]]) == "passed"])
+    if not any(passing):
+        raise DataError(f"{source}: {_why_none_passes(originals)}")
+    with uncollected():
+        mutants = list(_mutants(passing, kinds, seed))
+    results: dict[str, Result] = {}
+    for number, group in enumerate(subjects.groups):
+        own = [mutant for mutant in mutants if mutant.row_key.startswith(f"g{number}a")]
+        results |= (
+            scored(group, [(each.row_key, each.subject, each.damage.text) for each in own]) if own else {}
+        )
+    return _result(mutants, results, originals, passing, subjects=subjects, source=source, seed=seed)
+
+
+def _why_none_passes(originals: Mapping[str, Result]) -> str:
+    first = next(iter(originals.values()), None)
+    if first is None:
+        return "no evaluator judges what its answers say; name one in the configuration"
+    reason = (misses(first) or [verdict_word(first)])[0]
+    question = excerpt(first.task.case.question)
+    return f"none of {len(originals):,} answers passes undamaged, e.g. {question!r}: {reason}"
+
+
+def _mutants(
+    groups: Sequence[Sequence[tuple[str, Subject]]], kinds: Sequence[str], seed: int
+) -> Iterator[Mutant]:
+    passing = [row for group in groups for row in group]
+    texts = list(dict.fromkeys(subject.row.actual_output for _, subject in passing))
+    names = tuple(names_in(texts)[:_MAX_NAMES])
+    for key, subject in passing:
+        row = subject.row
+        case = subject.file, row.key
+        rng = random.Random(f"{seed}/{subject.file}/{row.key}/{subject.model}")
+        sample = rng.sample(texts, min(len(texts), _MAX_OTHERS))
+        others = tuple(text for text in sample if text != row.actual_output)
+        material = MutationMaterial(
+            question=row.input, expected=row.expected_output, others=others, names=names
+        )
+        tables = [(MUTATORS, False), (HARMLESS, True)] if row.actual_output.strip() else []
+        for table, is_harmless in tables:
+            for kind, mutate in table.items():
+                if not is_harmless and (
+                    kind not in kinds or (kind == "refusal" and row.expects == "refusal")
+                ):
+                    continue
+                damage = mutate(row.actual_output, material, rng)
+                if damage is not None and damage.text != row.actual_output:
+                    yield Mutant(
+                        subject=subject,
+                        case=case,
+                        kind=kind,
+                        damage=damage,
+                        row_key=f"{key}-{kind}",
+                        is_harmless=is_harmless,
+                    )
+        for kind, mutate_calls in CALL_MUTATORS.items():
+            changed = mutate_calls(tuple(row.tool_calls), rng) if kind in kinds else None
+            if changed is not None:
+                calls, words = changed
+                yield Mutant(
+                    subject=Subject(
+                        row=row.model_copy(update={"tool_calls": list(calls), "steps": []}),
+                        file=subject.file,
+                        model=subject.model,
+                        retrieves=subject.retrieves,
+                    ),
+                    case=case,
+                    kind=kind,
+                    damage=Damage(text=row.actual_output, added=words),
+                    row_key=f"{key}-{kind}",
+                )
+
+
+@uncollected()
+def _lab(rows: Sequence[tuple[str, Subject, str]]) -> TestLab:
+    """Return a lab of answers: keys, what is answered, and texts."""
+    lab = TestLab(name="mutation")
+    keys = {
+        retrieves: lab.add_model(f"retrieves {retrieves}", retrieves=retrieves).key
+        for retrieves in dict.fromkeys(subject.retrieves for _, subject, _ in rows)
+    }
+    lab.dataset.inputs.extend(
+        subject.row.model_copy(
+            update={"key": key, "model_key": keys[subject.retrieves], "run": None, "actual_output": text}
+        )
+        for key, subject, text in rows
+    )
+    return lab
+
+
+@uncollected()
+def _result(
+    mutants: Sequence[Mutant],
+    results: Mapping[str, Result],
+    originals: Mapping[str, Result],
+    passing: Sequence[Sequence[tuple[str, Subject]]],
+    *,
+    subjects: Subjects,
+    source: str,
+    seed: int,
+) -> MutationResult:
+    judged = [(mutant, results[mutant.row_key]) for mutant in mutants]
+    words = {mutant.row_key: verdict_word(result) for mutant, result in judged}
+    damaged = [
+        (mutant, result)
+        for mutant, result in judged
+        if not mutant.is_harmless and words[mutant.row_key] in ("passed", "failed")
+    ]
+    harmless = [
+        (mutant, result)
+        for mutant, result in judged
+        if mutant.is_harmless and words[mutant.row_key] in ("passed", "failed")
+    ]
+    unjudged = Counter(
+        mutant.kind
+        for mutant, _ in judged
+        if not mutant.is_harmless and words[mutant.row_key] not in ("passed", "failed")
+    )
+
+    def failed(mutant: Mutant) -> bool:
+        return words[mutant.row_key] == "failed"
+
+    files = Counter(key for _, key in {mutant.case for mutant in mutants})
+
+    def case_name(mutant: Mutant) -> str:
+        file, key = mutant.case
+        return key if files[key] == 1 else f"{file}::{key}"
+
+    survivors = [
+        _survivor(mutant, result, originals[mutant.row_key.partition("-")[0]])
+        for mutant, result in damaged
+        if not failed(mutant)
+    ]
+    survivors.sort(key=lambda survivor: survivor.advice is None)
+    return MutationResult(
+        source=source,
+        score=_share("all", [(mutant, failed(mutant)) for mutant, _ in damaged]),
+        answers=sum(map(len, passing)),
+        cases=len({mutant.case for mutant in mutants}),
+        failing=len(originals) - sum(map(len, passing)),
+        not_judged=sum(not subject.is_judged for group in subjects.groups for subject in group.answers),
+        kinds=_shares(damaged, lambda mutant: mutant.kind, failed),
+        evaluators=_by_evaluator(damaged),
+        by_case=_shares(damaged, case_name, failed),
+        harmless=_shares(harmless, lambda mutant: mutant.kind, failed),
+        survivors=tuple(survivors[:MAX_SURVIVORS]),
+        findings=tuple(_findings(damaged, failed)),
+        unjudged=dict(unjudged),
+        not_asked=dict(subjects.not_asked),
+        seed=seed,
+    )
+
+
+def _share(name: str, verdicts: Sequence[tuple[Mutant, bool]]) -> Share:
+    """Return a share with its interval; damaged answers to one question belong together."""
+    failed: Counter[tuple[str, str]] = Counter()
+    totals: Counter[tuple[str, str]] = Counter()
+    for mutant, fails in verdicts:
+        totals[mutant.case] += 1
+        failed[mutant.case] += fails
+    share = clustered_share([failed[case] for case in totals], list(totals.values()))
+    low, high = share.interval() or (None, None)
+    return Share(name=name, failed=share.successes, total=share.total, low=low, high=high)
+
+
+def _shares(
+    damaged: Sequence[tuple[Mutant, Result]],
+    name: Callable[[Mutant], str],
+    failed: Callable[[Mutant], bool],
+) -> tuple[Share, ...]:
+    groups: defaultdict[str, list[tuple[Mutant, bool]]] = defaultdict(list)
+    for mutant, _ in damaged:
+        groups[name(mutant)].append((mutant, failed(mutant)))
+    return tuple(_share(key, verdicts) for key, verdicts in groups.items())
+
+
+def _by_evaluator(damaged: Sequence[tuple[Mutant, Result]]) -> tuple[Share, ...]:
+    groups: defaultdict[str, list[tuple[Mutant, bool]]] = defaultdict(list)
+    for mutant, result in damaged:
+        for selected, verdict in result.verdicts.items():
+            if verdict.passed is not None and result.decides(selected):
+                groups[selected.id].append((mutant, not verdict.passed))
+        if result.response.fails:
+            groups[_RESPONSE].append((mutant, True))
+    return tuple(_share(id, verdicts) for id, verdicts in groups.items())
+
+
+def _survivor(mutant: Mutant, result: Result, original: Result) -> Survivor:
+    subject = mutant.subject
+    return Survivor(
+        file=subject.file,
+        key=subject.row.key,
+        model=subject.model,
+        question=subject.row.input,
+        kind=mutant.kind,
+        original=original.task.case.actual_output,
+        text=mutant.damage.text,
+        removed=mutant.damage.removed,
+        added=mutant.damage.added,
+        passing=tuple(
+            selected.id
+            for selected, verdict in result.verdicts.items()
+            if verdict.passed and result.decides(selected)
+        ),
+        advice=advice_for(mutant.kind, mutant.damage, result, original),
+    )
+
+
+def _findings(
+    damaged: Sequence[tuple[Mutant, Result]], failed: Callable[[Mutant], bool]
+) -> Iterator[MutationFinding]:
+    by_condition: defaultdict[str, list[tuple[Mutant, bool]]] = defaultdict(list)
+    by_metric: defaultdict[str, list[bool]] = defaultdict(list)
+    names: dict[ConfiguredEvaluator, str] = {}
+    by_case: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
+    for mutant, result in damaged:
+        by_case[mutant.case].append(failed(mutant))
+        for selected, verdict in result.verdicts.items():
+            if verdict.passed is None or not result.decides(selected):
+                continue
+            if judges_content(selected):  # no damage leaks anything
+                if selected not in names:
+                    names[selected] = _metric_name(selected)
+                by_metric[names[selected]].append(not verdict.passed)
+            if selected.id == "text_matching" and (condition := mutant.subject.row.condition_text()):
+                by_condition[condition].append((mutant, not verdict.passed))
+    for condition, verdicts in by_condition.items():
+        is_met_by_all = not any(fails for _, fails in verdicts)
+        kinds = {mutant.kind for mutant, _ in verdicts}
+        if is_met_by_all and {"other_answer", "refusal"} & kinds:
+            keys = tuple(dict.fromkeys(mutant.subject.row.key for mutant, _ in verdicts))
+            yield MutationFinding(
+                code="condition_always_met",
+                subject=condition,
+                text=f"every damaged answer meets the condition {condition}",
+                keys=keys,
+            )
+    for name, fails in by_metric.items():
+        if len(fails) >= _MIN_MUTANTS and not any(fails):
+            yield MutationFinding(
+                code="threshold_never_missed",
+                subject=name,
+                text=f"none of {len(fails):,} damaged answers misses {name}",
+            )
+    for (_, key), fails in by_case.items():
+        if len(fails) >= _MIN_MUTANTS // 2 and not any(fails):
+            yield MutationFinding(
+                code="case_notices_nothing",
+                subject=key,
+                text=f"none of {len(fails)} damaged answers fails the case {key!r}",
+                keys=(key,),
+            )
+
+
+def _metric_name(selected: ConfiguredEvaluator) -> str:
+    metric = selected.spec.primary
+    return f"{selected.id}.{metric.key} at the threshold {selected.thresholds[metric.key]:g}"

@@ -1,0 +1,94 @@
+"""Sentences of documents that a question can be answered from, by their words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from pytest_evalstudio.contrib.questions.grammar.verbs import forms
+from pytest_evalstudio.contrib.questions.words import content_words, word_table
+from pytest_evalstudio.stats.types import Floats
+
+ANSWERED = 0.9
+"""Minimum share of a question's word weights in a sentence that answers it."""
+_QUESTION_WORDS = word_table("question words")
+_CHOICES = re.compile(r"\sA\)\s.*$", re.DOTALL)
+SECTION = "Under “"
+"""Beginning of a question that names its section."""
+_TITLE = re.compile(rf"^(?:According to “|{SECTION})[^”]*”(?: in “[^”]*”)?, ")
+
+
+def without_choices(question: str) -> str:
+    """Return a question without the choices that it offers."""
+    return _CHOICES.sub("", question)
+
+
+def bare_question(question: str) -> str:
+    """Return a question without choices and without the titles of its document and section.
+
+    >>> bare_question("According to “Fees”, how much is a draft? A) £5 B) £6")
+    'how much is a draft?'
+    """
+    return without_choices(_TITLE.sub("", question))
+
+
+def stems(text: str) -> list[str]:
+    """Return the content words of a text, verbs in their base form.
+
+    >>> stems("Receipts are stored for seven years.")
+    ['receipt', 'store', 'seven', 'year']
+    """
+    return [_stem(word) for word in content_words(text)]
+
+
+def query_terms(question: str) -> list[str]:
+    """Return the distinct stems of a question without question words, choices and quoted title."""
+    words = stems(bare_question(question))
+    return list(dict.fromkeys([word for word in words if word not in _QUESTION_WORDS] or words))
+
+
+def _stem(word: str) -> str:
+    return next(iter(forms(word).values()), word)
+
+
+class SentenceIndex:
+    """An inverted index of sentences by word stems, weighted by inverse document frequency.
+
+    Args:
+        sentences: of all documents.
+
+    Source: Spärck Jones, 1972 (inverse document frequency).
+    """
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self.sentences = tuple(sentences)
+        postings: dict[str, list[int]] = {}
+        for index, sentence in enumerate(self.sentences):
+            for word in set(stems(sentence)):
+                postings.setdefault(word, []).append(index)
+        self._postings = {word: np.array(indices, dtype=np.int64) for word, indices in postings.items()}
+
+    def weight(self, word: str) -> float:
+        """Return the weight of a word stem; the greatest for a word that no sentence has."""
+        count = len(self._postings.get(word, ()))
+        return math.log(1 + len(self.sentences) / (count + 0.5))
+
+    def shares(self, question: str) -> Floats:
+        """Return for each sentence the share of the weights of the question's words that it has."""
+        words = query_terms(question)
+        total = math.fsum(self.weight(word) for word in words)
+        shares: Floats = np.zeros(len(self.sentences))
+        for word in words:
+            if word in self._postings:
+                shares[self._postings[word]] += self.weight(word)
+        return shares / total if total else shares
+
+    def share(self, question: str, text: str) -> float:
+        """Return the share of the weights of the question's words that a text has."""
+        weights = {word: self.weight(word) for word in query_terms(question)}
+        words = set(stems(text))
+        total = sum(weights.values())
+        return sum(weight for word, weight in weights.items() if word in words) / total if total else 0.0

@@ -1,0 +1,205 @@
+"""Selection of the drafts that are relevant and clear, have one answer, and are natural."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pytest_evalstudio.contrib.questions.checks.organisations import (
+    of_organisation,
+    organisation_of,
+    speaks_of_itself,
+)
+from pytest_evalstudio.contrib.questions.checks.phrasing import is_natural, needs_section
+from pytest_evalstudio.contrib.questions.checks.references import References
+from pytest_evalstudio.contrib.questions.checks.retrieval import (
+    ANSWERED,
+    SentenceIndex,
+    query_terms,
+    stems,
+    without_choices,
+)
+from pytest_evalstudio.contrib.questions.checks.sections import Sections, in_section
+from pytest_evalstudio.contrib.questions.quantities import quantities, unit_of
+from pytest_evalstudio.contrib.questions.words import content_words, share_in, title_case
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
+
+_LEAD = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
+_MIN_SHARE_OF_RIVAL = 0.5
+_TOLERANCE = 1e-9
+"""Of shares, which are sums of floats."""
+_NAME = re.compile(r"(?<=[a-z,] )(?:[A-Z][a-z]+\s[A-Z][a-z]+|[A-Z]+\d+)|“")
+"""A name of two words, a code or a quoted term within a question."""
+_NEEDS_TITLE = re.compile(
+    r"(?i)\b(?:is|are|does|do|must|can|may|should|will|has|have)\s(?:the|you\s\w+\sthe)\s[a-z]|\b(?:did|was|were)\b"
+)
+"""A definite subject, or the past: a reader of several documents asks "which one?"."""
+_MAX_WORDS_OF_SHORT = 4
+"""Maximum number of content words, with the question word, of a question that any document may answer."""
+_WE = re.compile(r"(?i)\b(?:we|us|ours?)\b")
+_CHANGE = re.compile(
+    r"(?i)\b(?:if|unless|except|instead|otherwise|thereafter|afterwards|however|but|longer"
+    r"|shorter|higher|lower|from the second|(?:after|for) (?:that|more)"
+    r"|(?:ris|increas|extend|doubl|reduc|fall|drop|chang)(?:e|es|ed|s)?)\b"
+)
+"""Words of a sentence that changes an amount of a sentence before it."""
+_BARE_FIGURE = re.compile(
+    r"(?i)\b(?:did|does|do|was|were|is|are)\s"
+    r"(?P<noun>revenues?|sales|turnover|profits?|orders|income|earnings|costs)"
+    r"(?=\s(?:rise|fall|drop|grow|increase|decrease|decline|improve|come|amount|[£$€\d])|\?)"
+)
+"""A figure of a company without the part of it or the kind that it is for."""
+_DESCRIBED = re.compile(r"(?:What|Who) (?:is|are|was|were) ")
+_EXCEPTION = re.compile(r"(?i)(?:but|however|unless|except|otherwise|do not|never|if)\b")
+"""Beginning of a sentence that limits the instruction of the sentence before it."""
+
+
+def relevance(draft: Draft, excerpt: Excerpt) -> float:
+    """Return the share of the content words of a question, without the generator's, that its chunk has."""
+    return share_in(query_terms(draft.plain or draft.question), stems(" ".join(excerpt.sentences)))
+
+
+def rivals(question: str, answer: str, evidence: str, index: SentenceIndex) -> list[str]:
+    """Return other sentences that could answer a question as well as its evidence, with another answer.
+
+    A rival has as much of the question as the evidence, is a sentence or table, and has a quantity of the
+    answer's kind if the answer has one.
+    """
+    answers = quantities(_LEAD.sub("", answer))
+    kinds, texts = {quantity.kind for quantity in answers}, {quantity.text for quantity in answers}
+    min_share = max(index.share(question, evidence), _MIN_SHARE_OF_RIVAL) - _TOLERANCE
+    sentences = []
+    for position in (index.shares(question) >= min_share).nonzero()[0]:
+        sentence = index.sentences[int(position)]
+        if sentence == evidence or not sentence.endswith((".", "|")):
+            continue
+        alike = {quantity.text for quantity in quantities(sentence) if quantity.kind in kinds}
+        if not kinds or (alike and not texts & alike):
+            sentences.append(sentence)
+    return sentences
+
+
+def _numbers(question: str) -> set[str]:
+    return {word for quantity in quantities(question) for word in content_words(quantity.text)}
+
+
+def with_title(draft: Draft, title: str, corpus: Corpus) -> Draft:
+    """Name the document in a short question, or one about "the limit" or the past, if there are several."""
+    question = without_choices(draft.question)
+    is_only_document = len({excerpt.title for excerpt in corpus.excerpts}) < 2
+    is_short = len(set(content_words(question)) - _numbers(question)) <= _MAX_WORDS_OF_SHORT
+    needs_title = is_short or _NEEDS_TITLE.search(question)
+    if not title or is_only_document or _NAME.search(question) or not needs_title:
+        return draft
+    return replace(
+        draft, question=f"According to “{title_case(title)}”, {draft.question[0].lower()}{draft.question[1:]}"
+    )
+
+
+class DraftSelection:
+    """Checks of drafts against the documents that they are of.
+
+    Args:
+        corpus: the documents; those without a title count as one.
+    """
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._index = SentenceIndex(corpus.sentences)
+        sentences: dict[str, list[str]] = {}
+        for excerpt in corpus.excerpts:
+            sentences.setdefault(excerpt.title, []).extend(excerpt.sentences)
+        self._documents = {title: _Document(texts) for title, texts in sentences.items()}
+
+    def clear_draft(self, draft: Draft, excerpt: Excerpt) -> Draft | None:
+        """Return a draft, with the organisation's name for "we"; None if it is not clear and natural."""
+        document = self._documents[excerpt.title]
+        named = document.named(draft)
+        if (
+            named is None
+            or not is_natural(named.question, section=document.heading(named))
+            or not self._is_unambiguous(named)
+            or document.is_of_a_part(named)
+            or document.is_changed_later(named)
+        ):
+            return None
+        return document.explained(named, excerpt.title if len(self._documents) > 1 else "")
+
+    def _is_unambiguous(self, draft: Draft) -> bool:
+        """Report whether the documents answer a question once, or not at all if it has no evidence."""
+        if not draft.evidence:
+            return bool(self._index.shares(draft.question).max(initial=0.0) < ANSWERED)
+        return not rivals(draft.question, draft.answer, draft.evidence, self._index)
+
+
+class _Document:
+    """The nouns that a document introduces, and the organisation that it is of."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        self._sentences = sentences
+        self._references = References(sentences)
+        self._sections = Sections(sentences)
+        self._speaks = speaks_of_itself(sentences)
+        self._organisation = organisation_of(sentences) if self._speaks else ""
+
+    def named(self, draft: Draft) -> Draft | None:
+        """Return a draft that names the organisation for "we"; None if its name cannot be derived."""
+        if not self._speaks or not _WE.search(draft.evidence):
+            return draft
+        question = of_organisation(draft.question, self._organisation)
+        if question == draft.question:
+            return draft
+        return replace(draft, question=question) if self._organisation else None
+
+    def heading(self, draft: Draft) -> str:
+        """Return the heading over the evidence of a draft, "" for none."""
+        return self._sections.heading(draft.evidence)
+
+    def explained(self, draft: Draft, title: str) -> Draft | None:
+        """Return a draft that names its section if only that explains a noun; None if nothing does.
+
+        Args:
+            title: of the document, "" if there is only one.
+        """
+        phrase = self._references.unclear(draft.question)
+        if not phrase and not needs_section(draft.question):
+            return draft
+        heading = self.heading(draft)
+        is_description = _DESCRIBED.match(draft.question) and not quantities(draft.answer)
+        if (
+            is_description
+            or not heading
+            or self._references.is_one_of_several(phrase, draft.question, heading)
+        ):
+            return None
+        return replace(draft, question=in_section(draft.question, heading, title))
+
+    def is_of_a_part(self, draft: Draft) -> bool:
+        """Report whether a question asks for a part's figure as if of the whole: "Was revenue £12 million?".
+
+        A document with several such figures has them for its parts.
+        """
+        match = _BARE_FIGURE.search(draft.question)
+        if match is None:
+            return False
+        noun, units = match["noun"].rstrip("s").lower(), _units(draft.evidence)
+        figures = [text for text in self._sentences if noun in text.lower() and units & _units(text)]
+        return len(figures) > 1
+
+    def is_changed_later(self, draft: Draft) -> bool:
+        """Report whether one of the next two sentences changes the answer: "It rises to 30 days".
+
+        The answer to "What should you do if …" is changed by an exception in the next sentence.
+        """
+        if draft.evidence not in self._sentences:
+            return False
+        start = self._sentences.index(draft.evidence) + 1
+        after = self._sentences[start : start + 2]
+        if draft.question.startswith("What should you do if") and after and _EXCEPTION.match(after[0]):
+            return True
+        units = _units(draft.answer)
+        return any(_CHANGE.search(sentence) and units & _units(sentence) for sentence in after)
+
+
+def _units(text: str) -> set[str]:
+    return {unit_of(quantity.text) for quantity in quantities(text)}

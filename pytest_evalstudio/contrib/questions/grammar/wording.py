@@ -1,0 +1,82 @@
+"""Words of a sentence as a question has them: capitals, and the persons of a customer who asks."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from pytest_evalstudio.contrib.questions.grammar.statements import without_number
+from pytest_evalstudio.contrib.questions.words import word_table
+from pytest_evalstudio.core.plugins.generator import Corpus
+
+_FUNCTION_WORDS = word_table("first function words")
+_REGIONS = word_table("regions")
+_ABSTRACT = re.compile(r"[A-Z][a-z]{2,}(?:ity|ion|ment|ance|ence|ship|ness)")
+"""Nouns that are no names even if a contract writes them with a capital."""
+_PERSONS = dict(
+    zip(
+        ("we", "us", "our", "ours", "your", "yours", "yourself"),
+        ("you", "you", "your", "yours", "my", "mine", "myself"),
+        strict=True,
+    )
+)
+_WE = re.compile(r"(?i)\b(?:we|us|our|ours|your|yours)\b")
+_PERSON = re.compile(
+    r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|have|are|were|if|when|that|which|before|after"
+    r"|as|until|because|than|whether|unless)\s)?\b(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
+)
+
+
+def uncapitalised(phrase: str, corpus: Corpus) -> str:
+    """Return a phrase as within a sentence: with its first word in lower case unless that is a name.
+
+    A word is a name if the documents have a capital within a sentence, or the next word has a capital too.
+    """
+    first, _, rest = phrase.partition(" ")
+    lower = first[0].lower() + first[1:]
+    is_before_name = rest[:1].isupper()
+    if lower not in _FUNCTION_WORDS and (is_before_name or not _ABSTRACT.fullmatch(first)):
+        is_code = first[1:] != "" and not first[1:].islower()
+        if is_code or is_before_name or first in _names(corpus) or lower in _REGIONS:
+            return phrase
+    return f"{lower} {rest}".rstrip()
+
+
+@functools.lru_cache(maxsize=1)
+def _names(corpus: Corpus) -> frozenset[str]:
+    """Return the words that have a capital within a sentence and never occur without."""
+    inner: set[str] = set()
+    plain: set[str] = set()
+    for sentence in corpus.sentences:
+        if sentence[-1:] != ".":
+            continue
+        words = re.findall(r"(?<![.:;]\s)\b\w+(?:['’-]\w+)*", without_number(sentence))
+        inner.update(word for word in words[1:] if word[0].isupper())
+        plain.update(word for word in words if word[0].islower())
+    inner.update(
+        word
+        for title in {excerpt.title for excerpt in corpus.excerpts}
+        for word in re.findall(r"\b[A-Z][a-z]{3,}\b", title)
+        if not any(word[0].lower() + word[1:].removesuffix("s") == other.removesuffix("s") for other in plain)
+    )
+    return frozenset(word for word in inner if word[0].lower() + word[1:] not in plain)
+
+
+def as_customer(question: str) -> str:
+    """Return a question about "us" or "your" things as a customer asks it: we become you, and you become I.
+
+    >>> as_customer("Within how many days do we refund your payment if you ask?")
+    'Within how many days do you refund my payment if I ask?'
+    """
+    return _PERSON.sub(_other_person, question) if _WE.search(question) else question
+
+
+def _other_person(match: re.Match[str]) -> str:
+    before, word, be = match["before"] or "", match["word"].lower(), match["be"] or ""
+    if word != "you":
+        return f"{before}{_PERSONS[word]}{be}"
+    if before:
+        before = re.sub(r"(?i)^are\b", lambda verb: "Am" if verb[0][0].isupper() else "am", before)
+        before = re.sub(r"(?i)^were\b", lambda verb: "Was" if verb[0][0].isupper() else "was", before)
+        return f"{before}I{' am' if be else ''}"
+    return f"me{be}"

@@ -1,0 +1,34 @@
+"""Statements that the documents do not answer a question, in the words of different applications."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_evalstudio.contrib.questions.words import pattern_tables
+from pytest_evalstudio.formats.condition import Regexp
+
+REFUSAL = "The documents do not answer this question."
+
+
+def _refusal_pattern() -> str:
+    """Return the pattern of a statement that the documents do not have the answer."""
+    tables = pattern_tables()
+    pattern = "(?is)" + "|".join(tables["refusals"])
+    for name in ("sources", "stated", "states", "not"):
+        pattern = pattern.replace(f"{{{name}}}", tables[f"refusals: {name}"][0])
+    return pattern
+
+
+_REFUSAL = Regexp(_refusal_pattern())
+
+
+def refusal_condition(text: str = "") -> str:
+    """Return the condition that an answer says that the documents lack the answer, and states no new number.
+
+    Args:
+        text: its numbers may be repeated.
+    """
+    numbers = "|".join(sorted({re.escape(number) for number in re.findall(r"\d+(?:[.,]\d+)*", text)}))
+    but = rf"(?!(?:{numbers})(?![\d]))" if numbers else ""
+    invented = Regexp(rf"(?<![\w.,]){but}\d")
+    return f"{_REFUSAL} AND NOT {invented}"

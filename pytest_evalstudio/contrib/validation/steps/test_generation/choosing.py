@@ -1,0 +1,178 @@
+"""Choice of test cases from drafts: relevant, unambiguous, distinct, and in proportion to the topics."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from pytest_evalstudio.contrib.questions.api import (
+    DraftSelection,
+    content_words,
+    relevance,
+    with_title,
+    without_choices,
+)
+from pytest_evalstudio.contrib.validation.methods.texts.distinct import DistinctSets
+from pytest_evalstudio.contrib.validation.steps.test_generation.generating import (
+    MAX_OF_A_KIND,
+    Candidate,
+    GenerationSettings,
+    Material,
+)
+from pytest_evalstudio.contrib.validation.steps.test_generation.results import GenerationResults
+from pytest_evalstudio.contrib.validation.workflow.context import StepContext
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft
+from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.stats.strata import allocate, interleave
+
+MAX_NAMED = 3
+"""Documents that a message names."""
+
+
+class NoQuestions(DataError):
+    """No question can be made from the documents with these generators."""
+
+
+class Choice(NamedTuple):
+    """The chosen candidates, and counts of the others."""
+
+    candidates: Sequence[Candidate]
+    results: GenerationResults
+
+
+def choose(
+    context: StepContext,
+    settings: GenerationSettings,
+    material: Material,
+    candidates: Iterable[Candidate],
+) -> Choice:
+    """Choose test cases in proportion to the topics, with generators and chunks in turns.
+
+    Raises:
+        NoQuestions: if there is none.
+    """
+    drafts = list(candidates)
+    safe = [candidate for candidate in drafts if not holds_personal_data(candidate.draft)]
+    relevant = [
+        candidate
+        for candidate in safe
+        if settings.writer
+        or not candidate.draft.evidence
+        or relevance(candidate.draft, candidate.excerpt) >= settings.min_relevance
+    ]
+    clear = relevant
+    if not settings.writer and settings.purpose == "ordinary":
+        clear = clear_candidates(relevant, material.corpus)
+    distinct = _distinct(clear, settings, context.workflow.seed)
+    selected = _sampled(_few_of_a_kind(distinct), settings, material)
+    if not settings.writer and settings.purpose == "ordinary":
+        selected = [
+            candidate._replace(draft=with_title(candidate.draft, candidate.excerpt.title, material.corpus))
+            for candidate in selected
+        ]
+    if not selected:
+        documents = [Path(document).name for document in context.workflow.documents]
+        more = f" and {len(documents) - MAX_NAMED} more" if len(documents) > MAX_NAMED else ""
+        raise NoQuestions(
+            "the rules are sure of no question about its sentences; include more topics, generators or"
+            " documents, or name a language model as `writer`",
+            source=", ".join(documents[:MAX_NAMED]) + more,
+        )
+    by_topic = Counter(candidate.excerpt.topic for candidate in selected)
+    by_generator = Counter(candidate.generator for candidate in selected)
+    return Choice(
+        selected,
+        GenerationResults(
+            cases=len(selected),
+            by_topic={id: by_topic[id] for id in material.topics},
+            by_generator={id: by_generator[id] for id in material.generators},
+            drafts=len(drafts),
+            irrelevant=len(safe) - len(relevant),
+            ambiguous=len(relevant) - len(clear),
+            duplicates=len(clear) - len(distinct),
+            other_languages=dict(material.foreign),
+        ),
+    )
+
+
+def clear_candidates(candidates: Iterable[Candidate], corpus: Corpus) -> list[Candidate]:
+    """Return the candidates with a clear and natural question; a report's "we" becomes its organisation."""
+    selection = DraftSelection(corpus)
+    return [
+        candidate._replace(draft=draft)
+        for candidate in candidates
+        if (draft := selection.clear_draft(candidate.draft, candidate.excerpt)) is not None
+    ]
+
+
+def holds_personal_data(draft: Draft) -> bool:
+    """Report whether a draft has personal data or secrets; masked questions would have no right answer."""
+    texts = (draft.question, draft.answer, draft.condition, draft.evidence, draft.plain)
+    return any(masked(text) != text for text in texts)
+
+
+def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, seed: int) -> list[Candidate]:
+    """Shuffle the candidates and leave out those that are too similar to an earlier one.
+
+    The same question may be attacked in several ways.
+    """
+    shuffled = list(candidates)
+    random.Random(seed).shuffle(shuffled)
+    words = [frozenset(content_words(without_choices(candidate.plain))) for candidate in shuffled]
+    groups: dict[str, DistinctSets] = {}
+    distinct = []
+    for candidate, question in zip(shuffled, words, strict=True):
+        group = candidate.generator if settings.purpose == "adversarial" else ""
+        if group not in groups:
+            groups[group] = DistinctSets(settings.max_similarity, words)
+        if groups[group].keep(question):
+            distinct.append(candidate)
+    return distinct
+
+
+def _few_of_a_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the first candidates of each kind on each chunk."""
+    counts: Counter[tuple[str, str]] = Counter()
+    few = []
+    for candidate in candidates:
+        group = (candidate.generator, candidate.excerpt.id)
+        counts[group] += 1
+        if counts[group] <= MAX_OF_A_KIND:
+            few.append(candidate)
+    return few
+
+
+def _sampled(
+    candidates: Sequence[Candidate], settings: GenerationSettings, material: Material
+) -> list[Candidate]:
+    by_topic = {
+        id: [candidate for candidate in candidates if candidate.excerpt.topic == id] for id in material.topics
+    }
+    weights = {id: topic.size * float(settings.weights.get(id, 1)) for id, topic in material.topics.items()}
+    quota = allocate(settings.count, weights, {id: len(members) for id, members in by_topic.items()})
+    selected = []
+    for number, (id, members) in enumerate(by_topic.items()):
+        groups = [
+            _spread([candidate for candidate in members if candidate.generator == generator])
+            for generator in _rotated(material.generators, number)
+        ]
+        selected += interleave(groups, quota[id])
+    return selected
+
+
+def _spread(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Put each chunk's first candidate first, then each chunk's second, so that few cases use many chunks."""
+    chunks: dict[str, list[Candidate]] = {}
+    for candidate in candidates:
+        chunks.setdefault(candidate.excerpt.id, []).append(candidate)
+    return interleave(list(chunks.values()), len(candidates))
+
+
+def _rotated(ids: Sequence[str], by: int) -> Sequence[str]:
+    """Start the list elsewhere, so that small topics do not all get the first kinds of question."""
+    start = by % len(ids)
+    return [*ids[start:], *ids[:start]]

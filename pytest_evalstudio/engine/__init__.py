@@ -1,1 +1,0 @@
-"""Resolve, score, verdicts, flips, record, problems, insights, leaderboards."""

@@ -1,1 +1,0 @@
-"""Guard: a service and clients that check answers against a guardrail configuration."""

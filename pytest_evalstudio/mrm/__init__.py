@@ -1,1 +1,0 @@
-"""Model risk management: calibration by people's labels, conformal prediction, weaknesses."""

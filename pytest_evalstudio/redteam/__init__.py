@@ -1,1 +1,0 @@
-"""Red-team suites: attacks on an application by its purpose, each with its own expectation."""

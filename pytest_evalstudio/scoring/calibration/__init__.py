@@ -1,0 +1,1 @@
+"""Calibrated thresholds, probabilities and conformal sets, applied to scores."""

@@ -1,0 +1,442 @@
+"""Verdicts from outcomes: thresholds, repeats, flips, and texts of failures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import Struct, field
+
+from pytest_evalstudio.core.cases import NOTHING, Case
+from pytest_evalstudio.core.codes import OF_RETRIEVAL, OutcomeCode
+from pytest_evalstudio.core.origins import Origin
+from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
+from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
+from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.scoring.tasks import EvalTask
+from pytest_evalstudio.scoring.violations import is_violation, violations
+from pytest_evalstudio.stats.sequential import Sprt
+from pytest_evalstudio.text.figures import figure
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.record.smallest import SmallestEdit
+    from pytest_evalstudio.scoring.calibration.conformal import ConformalSet
+
+Direction = Literal["pass_to_fail", "fail_to_pass"]
+Stopped = Literal["", "pass", "fail", "inconclusive"]
+"""Decision of a sequential test, "" without one."""
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """Verdict of one evaluator on one task, over all its repeats.
+
+    Attributes:
+        passed: None where nothing was scored, or no threshold decides.
+        scores: mean over the repeats; None where a metric was never scored.
+        missed: asserted metrics beyond their threshold.
+        code: of the outcome that decided, with `reason` in words.
+        least: least value over the repeats, only with several.
+        conformal_set: labels that people may give; None of an evaluator without a calibration.
+        pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al.,
+            2024).
+        repeats: whether each repeat passes on its own, None where it does not say; () without repeats.
+        policy: of the repeats.
+        stopped: decision of the sequential test, "" without one.
+        metric_passes: whether each metric passes by its repeats; empty where its mean decides.
+        violations: number of repeats that violate a hard rule; one decides.
+    """
+
+    status: Status
+    passed: bool | None = None
+    scores: Mapping[str, float | None] = field(default_factory=lambda: NOTHING)
+    missed: tuple[str, ...] = ()
+    code: OutcomeCode = OutcomeCode.NONE
+    reason: str = ""
+    least: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    pass_k: float | None = None
+    conformal_set: ConformalSet | None = None
+    repeats: tuple[bool | None, ...] = ()
+    policy: str = MEAN
+    stopped: Stopped = ""
+    metric_passes: Mapping[str, bool] = field(default_factory=lambda: NOTHING)
+    violations: int = 0
+
+    @property
+    def doubt(self) -> str:
+        """Return why a calibration calls the verdict uncertain, or "" if none does."""
+        return "" if self.conformal_set is None else self.conformal_set.doubt
+
+    def metric_passed(self, metric: Metric, score: float, threshold: float) -> bool:
+        """Return True if a metric passes, by its repeats or by its mean."""
+        by_repeats = self.metric_passes.get(metric.key)
+        return metric.passes(score, threshold) if by_repeats is None else by_repeats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """A metric whose pass state differs between an original and its perturbation.
+
+    Attributes:
+        evaluator: id of the evaluator.
+        metric: key of the metric.
+        source: key of the original case.
+        source_score: score of the original.
+        score: score of the perturbed case.
+        threshold: of the metric.
+        perturbators: "id:LEVEL" of each, in order; () for a case that was perturbed by hand.
+        meaning_kept: whether a good model must answer as it did before.
+        fails: whether the perturbed case fails for it.
+        turn: perturbed turn of a conversation, from 1; 0 for a single question.
+        smallest: smallest edit of the question that still flips the metric; None where it was not searched.
+    """
+
+    evaluator: str
+    metric: str
+    direction: Direction
+    source: str
+    source_score: float
+    score: float
+    threshold: float
+    perturbators: tuple[str, ...]
+    meaning_kept: bool
+    fails: bool
+    turn: int = 0
+    smallest: SmallestEdit | None = None
+
+
+def verdict(
+    selected: ConfiguredEvaluator,
+    outcomes: Sequence[Outcome],
+    policy: PassPolicy = BY_MEAN,
+    stopping: Sprt | None = None,
+) -> Verdict:
+    """Return the verdict of one evaluator on the repeats of one task.
+
+    If one repeat is in error, the verdict is an error; repeats that are not applicable do not count.
+
+    Args:
+        selected: the evaluator.
+        outcomes: one per repeat.
+        policy: reaches the verdict from several repeats.
+        stopping: sequential test that ended the asking; where it has not decided, the policy does.
+    """
+    wrong = next((outcome for outcome in outcomes if outcome.status == "error"), None)
+    if wrong is not None:
+        return Verdict(status="error", code=wrong.code, reason=wrong.reason)
+    scored = [outcome for outcome in outcomes if outcome.status == "score"]
+    if not scored:
+        return Verdict(status="not_applicable", code=outcomes[0].code, reason=outcomes[0].reason)
+    if len(scored) == 1 and len(outcomes) == 1:
+        scores = scored[0].scores
+        missed = _missed(selected, scores)
+        passed = _passed(selected, scores, missed)
+        return Verdict(
+            status="score",
+            passed=passed,
+            violations=int(is_violation(selected, scored[0], passed)),
+            scores=scores,
+            missed=missed,
+            code=scored[0].code,
+            reason=scored[0].reason,
+            conformal_set=selected.attached.conformal_set(scores) if selected.attached is not None else None,
+        )
+    scores = _means(scored)
+    repeats = repeat_states(selected, outcomes)
+    decision = _decision(repeats, stopping)
+    by_repeats = counted_verdict(repeats, policy, stopping)
+    metric_passes = _metric_passes(selected, outcomes, policy, stopping)
+    violating = violations(selected, outcomes, repeats)
+    if violating:
+        by_repeats = False
+        decision = decision and "fail"
+        metric_passes |= dict.fromkeys(
+            _missed_in_repeats(selected, [outcomes[at] for at in violating]), False
+        )
+    if by_repeats is None:
+        missed = _missed(selected, scores)
+        passed = _passed(selected, scores, missed)
+    else:
+        missed = () if by_repeats else _missed_in_repeats(selected, scored)
+        passed = by_repeats
+    return Verdict(
+        status="score",
+        passed=passed,
+        scores=scores,
+        missed=missed,
+        repeats=repeats,
+        policy=policy.text,
+        stopped=decision,
+        metric_passes=metric_passes,
+        violations=len(violating),
+        code=_code_of_repeats(outcomes, repeats),
+        reason=_reason(outcomes, repeats, failed_by_repeats=by_repeats is False),
+        least=_least(scored),
+        pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),
+        conformal_set=selected.attached.conformal_set(scores) if selected.attached is not None else None,
+    )
+
+
+def flips(
+    task: EvalTask,
+    verdicts: Mapping[ConfiguredEvaluator, Verdict],
+    original: Mapping[ConfiguredEvaluator, Verdict],
+    origin: Origin,
+    *,
+    strict: bool,
+) -> list[Flip]:
+    """Return the metrics that pass on either the original or the perturbation and fail on the other.
+
+    Args:
+        origin: origin of the perturbation.
+        strict: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
+    """
+    if task.source is None:
+        return []
+    flips_of_task = []
+    turn = perturbed_turn(task.case, task.source.case)
+    for selected, reached in verdicts.items():
+        before = _same(selected, original)
+        if before is None or reached.status != "score" or before.status != "score":
+            continue
+        for metric in flipping_metrics(selected):
+            old, new, threshold = (
+                before.scores.get(metric.key),
+                reached.scores.get(metric.key),
+                selected.thresholds[metric.key],
+            )
+            if old is None or new is None:
+                continue
+            passes = reached.metric_passed(metric, new, threshold)
+            if before.metric_passed(metric, old, threshold) == passes:
+                continue
+            direction: Direction = "fail_to_pass" if passes else "pass_to_fail"
+            flips_of_task.append(
+                Flip(
+                    evaluator=selected.id,
+                    metric=metric.key,
+                    direction=direction,
+                    source=task.source.key,
+                    source_score=old,
+                    score=new,
+                    threshold=threshold,
+                    perturbators=origin.by,
+                    meaning_kept=origin.meaning_kept,
+                    fails=strict
+                    and origin.meaning_kept
+                    and direction == "pass_to_fail"
+                    and metric.key in selected.asserted,
+                    turn=turn,
+                )
+            )
+    return flips_of_task
+
+
+def perturbed_turn(case: Case, original: Case) -> int:
+    """Return the number of the first turn in which a conversation differs from its original; 0 for none."""
+    if case.plan is None or original.plan is None:
+        return 0
+    pairs = zip(case.plan.messages, original.plan.messages, strict=False)
+    return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 0)
+
+
+def _same(selected: ConfiguredEvaluator, original: Mapping[ConfiguredEvaluator, Verdict]) -> Verdict | None:
+    """Return the original's verdict by the same evaluator, regardless of a case's own threshold."""
+    if selected in original:
+        return original[selected]
+    return next(
+        (
+            reached
+            for other, reached in original.items()
+            if other.id == selected.id and other.parameters == selected.parameters
+        ),
+        None,
+    )
+
+
+def flipping_metrics(selected: ConfiguredEvaluator) -> list[Metric]:
+    """Return the metrics that are checked for flips: those with a finite threshold.
+
+    Of complementary metrics, only the primary one is checked, unless `flips = "all"` asks for more.
+    """
+    complementary = selected.spec.boolean or selected.spec.domain == "classification"
+    if complementary and not selected.all_flips:
+        return [selected.spec.primary]
+    return [metric for metric in selected.spec.metrics if math.isfinite(selected.thresholds[metric.key])]
+
+
+def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
+    """Return a line for each metric that missed its threshold; the first line has the reason.
+
+    A failure of the retrieved context alone begins with "retrieval".
+    """
+    part = "retrieval: " if reached.code in OF_RETRIEVAL else ""
+    if reached.missed and reached.violations and True in reached.repeats:
+        because = f": {reached.reason}" if reached.reason else ""
+        count = f"violated in {reached.violations} of {len(reached.repeats)} repeats, and one decides"
+        return [f"{part}{selected.id}: {count}{because}"]
+    if reached.missed and (reached.stopped in ("pass", "fail") or reached.policy != MEAN):
+        return [part + _repeats_line(selected, reached)]
+    lines: list[str] = []
+    for key in reached.missed:
+        metric = selected.spec.metric(key)
+        value = reached.scores[key]
+        if metric is not None and value is not None:
+            sign = "<" if metric.better == "higher" else ">"
+            repeats = f" (mean; least {figure(reached.least[key])})" if reached.least else ""
+            doubt = reached.doubt if metric.primary else ""
+            because = f" ({doubt})" if doubt else ""
+            because += f": {reached.reason}" if reached.reason and not lines else ""
+            figures = f"{key} {figure(value)} {sign} {figure(selected.thresholds[key])}{repeats}"
+            if _is_plain_no(metric, value, reached):
+                figures = "failed"  # the reason says more than 0 < 0.5
+            lines.append(f"{part}{selected.id}: {figures}{because}")
+    return lines
+
+
+def _is_plain_no(metric: Metric, value: float, reached: Verdict) -> bool:
+    return metric.boolean and metric.primary and value in (0, 1) and bool(reached.reason)
+
+
+def brief_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
+    """Return the lines of `missed_lines`; a plain no is its reason, then the evaluator, and nothing else."""
+    primary = selected.spec.primary
+    value = reached.scores.get(primary.key)
+    is_mean = reached.policy == MEAN and reached.stopped not in ("pass", "fail")
+    is_alone = reached.missed == (primary.key,) and is_mean and not reached.doubt
+    if is_alone and value is not None and _is_plain_no(primary, value, reached):
+        part = "retrieval: " if reached.code in OF_RETRIEVAL else ""
+        prefix = "context: " if part else "answer: "
+        return [f"{part}{reached.reason.removeprefix(prefix)} ({selected.id})"]
+    return missed_lines(selected, reached)
+
+
+def repeat_states(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> tuple[bool | None, ...]:
+    """Return for each repeat whether it passes on its own; None where no threshold decides."""
+    return tuple(
+        _passed(selected, outcome.scores, _missed(selected, outcome.scores))
+        if outcome.status == "score"
+        else None
+        for outcome in outcomes
+    )
+
+
+def _code_of_repeats(outcomes: Sequence[Outcome], repeats: Sequence[bool | None]) -> OutcomeCode:
+    """Return the code that all failing repeats share; without a failing one, the first code of a score."""
+    failing = {outcome.code for outcome, state in zip(outcomes, repeats, strict=True) if state is False}
+    if failing:
+        return failing.pop() if len(failing) == 1 else OutcomeCode.NONE
+    return next(
+        (outcome.code for outcome in outcomes if outcome.status == "score" and outcome.code), OutcomeCode.NONE
+    )
+
+
+def _reason(outcomes: Sequence[Outcome], repeats: Sequence[bool | None], *, failed_by_repeats: bool) -> str:
+    """Return the first reason of a repeat; of one that fails, where the number of these decides."""
+    failing = [
+        outcome
+        for outcome, state in zip(outcomes, repeats, strict=True)
+        if failed_by_repeats and state is False
+    ]
+    return next(
+        (outcome.reason for outcome in (*failing, *outcomes) if outcome.status == "score" and outcome.reason),
+        "",
+    )
+
+
+def _decision(repeats: Sequence[bool | None], stopping: Sprt | None) -> Stopped:
+    passed, failed = repeats.count(True), repeats.count(False)
+    if stopping is None or not passed + failed:
+        return ""
+    decision = stopping.decision(passed, failed)
+    return "inconclusive" if decision == "open" else decision
+
+
+def counted_verdict(repeats: Sequence[bool | None], policy: PassPolicy, stopping: Sprt | None) -> bool | None:
+    """Return the verdict on counted repeats, None where the mean score decides."""
+    passed, failed = repeats.count(True), repeats.count(False)
+    if not passed + failed:
+        return None
+    decision = _decision(repeats, stopping)
+    if decision in ("pass", "fail"):
+        return decision == "pass"
+    return policy.holds(passed, passed + failed) if policy.counts else None
+
+
+def _metric_passes(
+    selected: ConfiguredEvaluator, outcomes: Sequence[Outcome], policy: PassPolicy, stopping: Sprt | None
+) -> dict[str, bool]:
+    if stopping is None and not policy.counts:
+        return {}
+    passes = {}
+    for metric in flipping_metrics(selected):
+        values = [outcome.scores.get(metric.key) for outcome in outcomes if outcome.status == "score"]
+        threshold = selected.thresholds[metric.key]
+        states = [None if value is None else metric.passes(value, threshold) for value in values]
+        by_repeats = counted_verdict(states, policy, stopping)
+        if by_repeats is not None:
+            passes[metric.key] = by_repeats
+    return passes
+
+
+def _missed_in_repeats(selected: ConfiguredEvaluator, scored: Sequence[Outcome]) -> tuple[str, ...]:
+    """Return the metrics that a repeat misses, in the evaluator's order."""
+    missed = {key for outcome in scored for key in _missed(selected, outcome.scores)}
+    return tuple(metric.key for metric in selected.spec.metrics if metric.key in missed)
+
+
+def _repeats_line(selected: ConfiguredEvaluator, reached: Verdict) -> str:
+    passed, total = reached.repeats.count(True), len(reached.repeats) - reached.repeats.count(None)
+    rule = "sequential test" if reached.stopped == "fail" else f'pass = "{reached.policy}"'
+    means = ", ".join(
+        f"{key} mean {figure(value)}, least {figure(reached.least[key])}, threshold"
+        f" {figure(selected.thresholds[key])}"
+        for key in reached.missed
+        if (value := reached.scores.get(key)) is not None
+    )
+    because = f": {reached.reason}" if reached.reason else ""
+    return f"{selected.id}: {passed} of {total} repeats pass ({rule}; {means}){because}"
+
+
+def _missed(selected: ConfiguredEvaluator, scores: Mapping[str, float | None]) -> tuple[str, ...]:
+    missed = []
+    for metric in selected.spec.metrics:
+        value, threshold = scores.get(metric.key), selected.thresholds[metric.key]
+        if (
+            metric.key in selected.asserted
+            and value is not None
+            and math.isfinite(threshold)
+            and not metric.passes(value, threshold)
+        ):
+            missed.append(metric.key)
+    return tuple(missed)
+
+
+def _passed(
+    selected: ConfiguredEvaluator, scores: Mapping[str, float | None], missed: Sequence[str]
+) -> bool | None:
+    decided = any(
+        scores.get(key) is not None and math.isfinite(selected.thresholds[key]) for key in selected.asserted
+    )
+    return not missed if decided else None
+
+
+def _means(scored: Sequence[Outcome]) -> dict[str, float | None]:
+    return {
+        key: math.fsum(values) / len(values) if values else None for key, values in _values(scored).items()
+    }
+
+
+def _least(scored: Sequence[Outcome]) -> dict[str, float]:
+    return {key: min(values) for key, values in _values(scored).items() if values}
+
+
+def _values(scored: Sequence[Outcome]) -> dict[str, list[float]]:
+    values: dict[str, list[float]] = {}
+    for outcome in scored:
+        for key, value in outcome.scores.items():
+            together = values.setdefault(key, [])
+            if value is not None:
+                together.append(value)
+    return values

@@ -1,0 +1,326 @@
+"""Tables are scored as the engine scores cases, whatever the file, the batches and the processes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import msgspec
+import pytest
+from pyarrow import parquet
+
+from pytest_evalstudio import make_case, score_table
+from pytest_evalstudio.analysis.analyse import analyse
+from pytest_evalstudio.contrib.tables.comparison.compare import compare_tables
+from pytest_evalstudio.contrib.tables.figures.estimates import mean_of, pass_share_of
+from pytest_evalstudio.contrib.tables.figures.leaderboards import leaderboard_lines
+from pytest_evalstudio.contrib.tables.pages.page import excerpt_of
+from pytest_evalstudio.contrib.tables.pages.population import verdicts_of
+from pytest_evalstudio.contrib.tables.sketches import percentiles
+from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
+from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.report.build import build_report
+from pytest_evalstudio.scoring.pipeline import Pipeline
+from pytest_evalstudio.scoring.results import Result
+from pytest_evalstudio.scoring.tasks import EvalTask
+from pytest_evalstudio.text.sentences import split_sentences
+from support.tables_of_answers import KEYED, MAP, answers, values_of, write_csv, write_jsonl, write_parquet
+
+ROWS = answers(120)
+WRITERS = {"parquet": write_parquet, "jsonl": write_jsonl, "csv": write_csv}
+
+
+def scored(
+    source: Path | str, output: Path | str, evaluators: tuple[str, ...] = ("rouge",), **options: Any
+) -> ScoredTable:
+    settings = {"mapping": MAP, "keep": ("topic",), "workers": 1, "batch_rows": 32, **options}
+    return score_table(source, evaluators, output, **settings)
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_every_format_gives_the_scores_of_the_evaluator_itself(format: str, tmp_path: Path) -> None:
+    source = WRITERS[format](tmp_path / f"log.{format}", ROWS)
+    table = scored(source, tmp_path / "out.parquet", ("lexical_groundedness", "rouge"))
+    cases = [
+        make_case(
+            row["question"], row["answer"], expected_output=row["expected_output"], context=row["chunks"]
+        )
+        for row in ROWS
+    ]
+    tools = Tools(split_sentences=split_sentences)
+    for name, metric in (("lexical_groundedness", "supported_words"), ("rouge", "rouge_l")):
+        outcomes = Registry().evaluators.get(name)().score(cases, tools)
+        assert values_of(table, metric) == {i: outcome.scores[metric] for i, outcome in enumerate(outcomes)}
+    manifest = table.manifest
+    assert (manifest.answers, manifest.rows) == (120, 120 * 8)
+    assert [source.rows for source in manifest.sources] == [120]
+    assert [model.key for model in manifest.models] == ["m0", "m1"]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_a_file_in_another_encoding_is_to_be_converted(format: str, encoding: str, tmp_path: Path) -> None:
+    rows = [{**row, "answer": "It is in the café."} for row in ROWS[:4]]
+    source = WRITERS[format](tmp_path / f"log.{format}", rows)
+    text = source.read_text(encoding="utf-8").replace("\\u00e9", "é")
+    source.write_bytes(text.encode(encoding))
+
+    message = rf"log\.{format}(:1)?: is not UTF-8; convert the file to UTF-8"
+    with pytest.raises(DataError, match=message):
+        scored(source, tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_sources_without_any_answer_are_an_error_and_an_empty_file_among_others_is_not(
+    format: str, tmp_path: Path
+) -> None:
+    empty = WRITERS[format](tmp_path / f"a.{format}", ROWS[:1])
+    if format == "parquet":
+        parquet.write_table(parquet.read_table(empty).slice(0, 0), empty)
+    else:
+        empty.write_text(empty.read_text().splitlines()[0] + "\n")
+    with pytest.raises(DataError, match=rf"a\.{format}: has no answers; give a file with rows"):
+        scored(empty, tmp_path / "out.parquet")
+    assert not (tmp_path / "out.parquet").exists()
+
+    WRITERS[format](tmp_path / f"b.{format}", ROWS[:4])
+    assert scored(tmp_path, tmp_path / "out.parquet").manifest.answers == 4
+
+
+def test_aggregates_are_the_figures_of_the_scores(tmp_path: Path) -> None:
+    table = scored(write_parquet(tmp_path / "log.parquet", ROWS), tmp_path / "out.parquet")
+    values = values_of(table, "rouge_1")
+    aggregate = table.manifest.aggregate("rouge", "rouge_1", "m0")
+    assert aggregate is not None
+    of_model = [values[i] for i in range(0, 120, 2)]
+    assert aggregate.scored == 60
+    assert aggregate.mean == pytest.approx(sum(of_model) / 60)
+    assert (aggregate.min, aggregate.max) == (min(of_model), max(of_model))
+    assert percentiles(aggregate.sketch, [0.5])[0] in of_model
+    assert [row.value for row in aggregate.worst] == sorted(of_model)[:20]
+    group = table.manifest.aggregate("rouge", "rouge_1", "m0", "topic", "cards")
+    assert group is not None
+    assert group.scored == 20
+    assert pass_share_of(aggregate).value == aggregate.passed / 60
+    interval = mean_of(aggregate).interval
+    assert interval is not None
+    assert interval[0] < aggregate.mean < interval[1]
+
+
+def test_answers_are_kept_masked_with_their_place_in_the_source(tmp_path: Path) -> None:
+    rows = [*answers(3), {**answers(1)[0], "answer": "Write to jane.doe@bank.com."}]
+    folder = tmp_path / "logs"
+    write_parquet(folder / "a.parquet", rows)
+    write_jsonl(folder / "b.jsonl", rows)
+    write_jsonl(folder / "_hidden.jsonl", rows)
+    table = scored(folder, tmp_path / "out.parquet", mapping={**MAP, "key": "id"})
+    kept = table.answers_of(range(8))
+    assert kept[3].actual_output == "Write to ****.***@****.***."
+    assert [(row.source, row.source_row, row.key) for row in kept.values()] == [
+        (source, row, f"row-{row % 3}") for source in (0, 1) for row in range(4)
+    ]
+    assert kept[1].context == (rows[1]["answer"], "Fees are charged at the end of a month.")
+    assert kept[1].groups == {"topic": "cards"}
+
+
+@pytest.mark.parametrize(("texts", "count"), [("all", 120), ("worst", None), ("none", 0)])
+def test_texts_are_kept_as_asked(texts: str, count: int | None, tmp_path: Path) -> None:
+    source = write_parquet(tmp_path / "log.parquet", ROWS)
+    table = scored(source, tmp_path / "out.parquet", texts=texts, keep=())
+    worst = {row.row_id for entry in table.manifest.aggregates for row in entry.worst}
+    kept = table.answers_of(range(120))
+    assert len(kept) == (len(worst) if count is None else count)
+    if texts == "worst":
+        assert set(kept) == worst
+        assert [file.name for file in (tmp_path / "out.parquet" / "answers").iterdir()] == [
+            "part-worst.parquet"
+        ]
+
+
+def test_a_pool_of_processes_gives_the_table_of_one_process(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "log.jsonl", ROWS)
+    alone = scored(source, tmp_path / "one.parquet")
+    together = scored(source, tmp_path / "two.parquet", workers=2)
+    assert values_of(together, "rouge_l") == values_of(alone, "rouge_l")
+    assert [part.path for part in together.manifest.scores] == [part.path for part in alone.manifest.scores]
+    for first, second in zip(alone.manifest.aggregates, together.manifest.aggregates, strict=True):
+        assert first.mean == pytest.approx(second.mean)
+        assert (first.identity, first.passed, first.worst) == (second.identity, second.passed, second.worst)
+
+
+def test_sources_and_output_may_be_in_any_store(tmp_path: Path) -> None:
+    source = write_parquet(tmp_path / "log.parquet", ROWS)
+    url = f"memory://{tmp_path.name}"
+    with fsspec.open(f"{url}/logs/a.parquet", "wb") as file:
+        file.write(source.read_bytes())
+    table = scored(f"{url}/logs", f"{url}/out.parquet")
+    assert ScoredTable.open(f"{url}/out.parquet").manifest == table.manifest
+    assert len(values_of(table, "rouge_l")) == 120
+
+
+def test_a_row_without_an_answer_is_an_error_and_one_without_context_does_not_apply(tmp_path: Path) -> None:
+    rows = answers(3)
+    rows[0]["answer"] = None
+    rows[1]["chunks"] = None
+    table = scored(
+        write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("lexical_groundedness",)
+    )
+    lines = [
+        row for batch in table.scores() for row in batch.to_pylist() if row["metric"] == "supported_words"
+    ]
+    assert [(row["status"], row["code"], row["reason"]) for row in lines[:2]] == [
+        ("error", "no_answer", "the row has no answer"),
+        ("not_applicable", "input_missing", None),
+    ]
+    aggregate = table.manifest.aggregate("lexical_groundedness", "supported_words", "m0")
+    assert aggregate is not None
+    assert (aggregate.errors, aggregate.rows) == ({"no_answer": 1}, 2)
+
+
+def test_an_empty_answer_is_no_answer_and_counts_for_no_evaluator(tmp_path: Path) -> None:
+    rows = answers(40)
+    for row in rows[:5]:
+        row["answer"] = " \u200b"
+    table = scored(
+        write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("pii_leakage", "rouge")
+    )
+    lines = [row for batch in table.scores() for row in batch.to_pylist() if row["row_id"] == 0]
+    assert {(row["status"], row["code"], row["value"]) for row in lines} == {
+        ("no_answer", "answer_empty", None)
+    }
+    for evaluator, metric in (("pii_leakage", "model_passes"), ("rouge", "rouge_l")):
+        of_models = [table.manifest.aggregate(evaluator, metric, model) for model in ("m0", "m1")]
+        counts = [(each.no_answer, each.scored, each.rows) for each in of_models if each is not None]
+        assert [sum(column) for column in zip(*counts, strict=True)] == [5, 35, 40]
+    assert sum(table.manifest.empty_answers.values()) == 5
+    assert sum("answers of" in line for line in leaderboard_lines(table.manifest)) == 2
+    assert not any("error (" in line or "errors (" in line for line in leaderboard_lines(table.manifest))
+
+    excerpt = excerpt_of(table, tmp_path / "page", size=40, seed=1)
+    items = {item.key: item for item in RecordReader(excerpt.record).items()}
+    failed = [item for item in items.values() if item.code == "answer_empty"]
+    assert [item.verdict for item in failed] == ["failed"] * 5
+    assert sum(counts["failed"] for counts in verdicts_of(table).values()) == sum(
+        item.verdict == "failed" for item in items.values()
+    )
+    analysis = analyse(excerpt.record, {}, population=excerpt.population)
+    assert {model.key: model.empty for model in analysis.models} == table.manifest.empty_answers
+
+
+def test_an_answer_that_becomes_empty_is_regressed(tmp_path: Path) -> None:
+    before, after = answers(40), answers(40)
+    after[0]["answer"] = ""
+    tables = [
+        scored(
+            write_jsonl(tmp_path / f"{name}.jsonl", rows),
+            tmp_path / f"{name}.parquet",
+            ("pii_leakage",),
+            mapping=KEYED,
+        )
+        for name, rows in (("before", before), ("after", after))
+    ]
+    comparison = compare_tables(*tables)
+    assert (comparison.items["regressed"], comparison.items["gone"]) == (1, 0)
+
+
+def test_labels_give_the_confusion_matrix_and_macro_figures_of_a_model(tmp_path: Path) -> None:
+    pairs = [("yes", "Yes"), ("yes", "no"), ("no", "no"), ("no", "no"), ("no", "perhaps")]
+    rows = [{"expected_output": expected, "answer": answer} for expected, answer in pairs * 10]
+    table = score_table(
+        write_jsonl(tmp_path / "log.jsonl", rows),
+        ["classification"],
+        tmp_path / "out.parquet",
+        mapping={"actual_output": "answer"},
+        workers=1,
+        batch_rows=7,
+    )
+    accuracy = table.manifest.aggregate("classification", "accuracy", "dataset")
+    recall = table.manifest.aggregate("classification", "recall", "dataset")
+    assert accuracy is not None
+    assert recall is not None
+    assert {(label.expected, label.answered): label.count for label in accuracy.labels} == {
+        ("yes", "yes"): 10,
+        ("yes", "no"): 10,
+        ("no", "no"): 20,
+        ("no", "perhaps"): 10,
+    }
+    assert accuracy.value == pytest.approx(0.6)
+    assert recall.value == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+@pytest.mark.parametrize(("times", "failed"), [(1, set()), (99, set(range(32, 64)))], ids=["once", "always"])
+def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
+    times: int, failed: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate, left = Pipeline.evaluate, [times]
+
+    def breaks(self: Pipeline, tasks: list[EvalTask]) -> list[Result]:
+        if tasks[0].case.position == 33 and left[0] > 0:
+            left[0] -= 1
+            raise RuntimeError("a fault, jane.doe@bank.com")
+        return evaluate(self, tasks)
+
+    monkeypatch.setattr(Pipeline, "evaluate", breaks)
+    table = scored(write_parquet(tmp_path / "log.parquet", ROWS), tmp_path / "out.parquet")
+    lines = [row for batch in table.scores() for row in batch.to_pylist()]
+    errors = {row["row_id"]: (row["code"], row["reason"]) for row in lines if row["status"] == "error"}
+    assert set(errors) == failed
+    for code, reason in errors.values():
+        assert code == "worker_failed"
+        assert reason.startswith("its batch could not be scored: RuntimeError: a fault, ****.***@")
+
+
+def test_an_interrupted_run_is_continued_with_the_same_result(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "log.jsonl", ROWS)
+    whole = scored(source, tmp_path / "whole.parquet")
+
+    def stop(done: int, total: int | None) -> None:
+        if done == 64:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        scored(source, tmp_path / "out.parquet", progress=stop)
+    seen: list[int] = []
+    table = scored(
+        source, tmp_path / "out.parquet", resume=True, progress=lambda done, total: seen.append(done)
+    )
+    assert seen == [96, 120]
+    same = {"run_id": "", "started": "", "finished": "", "seconds": 0.0}
+    assert msgspec.structs.replace(table.manifest, **same) == msgspec.structs.replace(whole.manifest, **same)
+
+
+@pytest.mark.parametrize("texts", ["all", "worst"])
+def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path) -> None:
+    rows = [{**row, "failure": ""} for row in answers(120)]
+    for number in (70, 100):
+        rows[number]["failure"] = f"timeout of request {number}, key sk-proj-{'a1B2' * 10}"
+    source = write_jsonl(tmp_path / "log.jsonl", rows)
+    table = scored(source, tmp_path / "out.parquet", mapping={**MAP, "error": "failure"}, texts=texts)
+
+    (line,) = [line for line in leaderboard_lines(table.manifest) if "error" in line and "first row" in line]
+    assert line.startswith("  2 errors (no answer), first row 70: ")
+    assert "timeout of request 70" in line
+    assert "sk-proj" not in line
+
+    excerpt = excerpt_of(table, tmp_path / "page", size=1, seed=1)
+    items = [item for item in RecordReader(excerpt.record).items() if item.verdict == "error"]
+    assert [item.rows[0].error or item.rows[0].outcomes["rouge"].reason for item in items]
+    report = build_report(excerpt.record, tmp_path / "report", {}, population=excerpt.population)
+    facts = report.page.read_text(encoding="utf-8")
+    assert "Errors: The host did not answer – " in facts
+    assert "timeout of request 70" in facts
+
+
+def test_an_empty_list_of_chunks_was_not_retrieved_and_a_missing_one_says_nothing(tmp_path: Path) -> None:
+    rows = [
+        {**ROWS[0], "chunks": chunks, "answer": "It costs 5 USD."}
+        for chunks in (["It costs 5 USD."], [], None)
+    ]
+    table = scored(
+        write_parquet(tmp_path / "log.parquet", rows), tmp_path / "out.parquet", ("lexical_groundedness",)
+    )
+    assert values_of(table, "supported_words") == {0: 1.0, 1: 0.0, 2: None}

@@ -1,0 +1,258 @@
+"""Sign-offs, evidence and the model card of a workflow, from the shell."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.cli.main import main
+from pytest_evalstudio.contrib.validation.artifacts.evidence import INPUTS, RESULTS, changes
+from pytest_evalstudio.contrib.validation.artifacts.mapping import PARTS, SIGN_OFF, mapping
+from pytest_evalstudio.contrib.validation.artifacts.model_card import Inventory, inventory_rows
+from support.signing import STEPS, home, run_step, sign
+
+
+def card(workflow: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((home(workflow) / "model_card.json").read_text(encoding="utf-8"))
+    return content
+
+
+def test_a_signature_is_kept_and_shown(workflow: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sign(workflow, "--name", "Ada Byron", "--comment", "For fees only.") == 0
+    signed, head, _ = capsys.readouterr().out.splitlines()
+    assert signed.startswith("Ada Byron (validator) signed at ")
+    assert len(head.removeprefix("head: ")) == 64
+    page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
+    assert "<bdi>Ada Byron</bdi>" in page
+    assert "For fees only." in page
+    assert "open step robustness_adversarial: pilot" in page
+    assert main(["mrm", "status", str(workflow)]) == 1
+    output = capsys.readouterr().out
+    (line,) = [line for line in output.splitlines() if "signed:" in line]
+    assert "; valid; open step human_calibration: pilot" in line
+    assert "without a valid sign-off: developer" in output
+    summary = (home(workflow) / "workflow_summary.md").read_text(encoding="utf-8")
+    assert "- **Validator** Ada Byron, " in summary
+    assert card(workflow)["sign_offs"][0]["void"] == []
+    assert card(workflow)["unsigned"] == ["developer"]
+
+
+def test_each_role_signs_and_may_sign_again(workflow: Path) -> None:
+    reason = ("--comment", "The gap is known.")
+    assert sign(workflow, "--name", "Ada", "--role", "developer") == 0
+    assert sign(workflow, "--name", "Bo", "--conclusion", "not fit", *reason) == 0
+    assert sign(workflow, "--name", "Bo", "--conclusion", "fit with limits", *reason) == 0
+    shown = [
+        (entry["sign_off"]["role"], entry["sign_off"]["decision"], entry["void"])
+        for entry in card(workflow)["sign_offs"]
+    ]
+    expected = [("developer", "insufficient evidence", []), ("validator", "fit with limits", [])]
+    assert shown == expected, "the sign-off of one role does not make that of the other void"
+    kept = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["links"]
+    decisions = [entry["sign_off"]["decision"] for entry in kept]
+    assert decisions == ["insufficient evidence", "not fit", "fit with limits"]
+    assert [entry["previous"] for entry in kept[1:]] == [entry["head"] for entry in kept[:-1]]
+
+
+def test_an_overridden_conclusion_needs_a_reason_and_is_shown(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sign(workflow, "--name", "Bo", "--conclusion", "fit") == 2
+    assert "overrides the report's conclusion, 'insufficient evidence'" in capsys.readouterr().err
+    assert sign(workflow, "--name", "Bo", "--conclusion", "fit", "--comment", "Pilot of 10 users.") == 0
+    shown = "overrides the report&#39;s conclusion"
+    for name in ("workflow_report.html", "model_card.html"):
+        text = (home(workflow) / name).read_text(encoding="utf-8")
+        assert shown in text or shown.replace("&#39;", "'") in text
+        assert "Pilot of 10 users." in text
+    report = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
+    beside = report.partition("Conclusion: insufficient evidence")[2].partition("Findings:")[0]
+    assert "Overridden by the validator" in beside
+    assert "Pilot of 10 users." in beside
+
+
+def test_the_roles_of_the_policy_are_signed_by_different_persons(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = json.loads(workflow.read_text(encoding="utf-8"))
+    content["evalstudio_workflow"]["governance"] = {"roles": ["developer", "model risk"]}
+    workflow.write_text(json.dumps(content), encoding="utf-8")
+    assert sign(workflow, "--name", "Ada", "--role", "validator") == 2
+    assert "Roles of the policy: developer, model risk, owner." in capsys.readouterr().err
+    assert sign(workflow, "--name", "Ada", "--role", "developer") == 0
+    assert sign(workflow, "--name", "ADA", "--role", "model risk") == 2
+    assert "has signed as developer; another person must sign as model risk" in capsys.readouterr().err
+    assert sign(workflow, "--name", "Bo", "--role", "model risk") == 0
+    assert card(workflow)["unsigned"] == []
+
+
+def test_open_steps_block_the_sign_off_unless_they_are_exceptions(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["mrm", "sign-off", str(workflow), "--name", "Ada"]
+    assert main(command) == 2
+    assert "not completed: human_calibration, failure_clustering, " in capsys.readouterr().err
+    assert main([*command, "--except", "topic_modeling=x"]) == 2
+    assert "topic_modeling: no open step" in capsys.readouterr().err
+    assert main([*command, "--except", "human_calibration"]) == 2
+    assert "state the reason" in capsys.readouterr().err
+
+
+def test_a_changed_document_makes_the_signature_void(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sign(workflow, "--name", "Ada") == 0
+    document = workflow.with_name("fee_schedule.md")
+    document.write_text(document.read_text(encoding="utf-8") + "\nA new fee is 3 USD.\n", encoding="utf-8")
+    main(["mrm", "status", str(workflow)])
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "signed: Ada" in line]
+    assert "void: document fee_schedule.md changed" in line
+    assert main(["mrm", "report", str(workflow)]) == 0
+    page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
+    assert '<span class="miss">void</span>' in page
+    assert "document fee_schedule.md changed" in page
+
+
+def test_a_step_that_runs_again_makes_the_signature_void(workflow: Path) -> None:
+    assert sign(workflow, "--name", "Ada") == 0
+    run_step(workflow, "automated_evaluation")
+    assert main(["mrm", "report", str(workflow)]) == 0
+    (entry,) = card(workflow)["sign_offs"]
+    assert "file 4_automated_evaluation/step.json changed" in entry["void"]
+
+
+def test_new_labels_make_the_signature_void(workflow: Path) -> None:
+    assert sign(workflow, "--name", "Ada") == 0
+    with open(home(workflow) / "labels.csv", "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("key", "model_key", "label"), ("k", "m", 1)])
+    assert main(["mrm", "report", str(workflow)]) == 0
+    (entry,) = card(workflow)["sign_offs"]
+    assert entry["void"] == ["file labels.csv was added"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        pytest.param([], "sign-off needs --name", id="no name"),
+        pytest.param(["--name", " "], "sign-off needs --name", id="an empty name"),
+        pytest.param(["--name", "A", "--role", "validater"], "Did you mean 'validator'?", id="role"),
+        pytest.param(
+            ["--name", "A", "--conclusion", "good"], "no decision 'good'; there are fit", id="decision"
+        ),
+    ],
+)
+def test_what_cannot_be_signed(
+    workflow: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    assert sign(workflow, *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (home(workflow) / "sign_off.json").exists()
+
+
+def test_a_workflow_without_evaluation_cannot_be_signed(
+    workflow: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(home(workflow) / "4_automated_evaluation")
+    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada"]) == 2
+    assert "nothing has been evaluated, so that there is nothing to sign" in capsys.readouterr().err
+
+
+def test_a_broken_file_of_signatures_is_named(workflow: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home(workflow) / "sign_off.json").write_text("{", encoding="utf-8")
+    assert main(["mrm", "status", str(workflow)]) == 2
+    assert "sign_off.json" in capsys.readouterr().err
+
+
+def test_the_model_card_has_what_a_validator_asks_for(workflow: Path) -> None:
+    assert main(["mrm", "report", str(workflow)]) == 0
+    content = card(workflow)
+    evidence = content["evidence"]
+    assert set(evidence["digests"]["documents"]) == {"fee_schedule.md"}
+    assert {"python", "platform", "pytest-evalstudio", "numpy"} <= evidence["environment"].keys()
+    files = {name.partition("/")[0].partition("_")[2] for name in evidence["digests"]["steps"]}
+    assert files == set(STEPS)
+    assert {"metric", "better", "threshold", "decides", "source", "limitation"} == content["metrics"][
+        0
+    ].keys()
+    text = (home(workflow) / "model_card.md").read_text(encoding="utf-8")
+    for title in (
+        "Model inventory",
+        "Scope",
+        "Data",
+        "Metrics",
+        "Results",
+        "Weaknesses",
+        "Safety",
+        "Monitoring",
+        "Evidence",
+    ):
+        assert f"\n## {title}" in text
+    assert "| SR 11-7 | V.3 Outcomes analysis |" in text
+    assert "No threshold is calibrated by people's labels" in text
+    assert "no statement of compliance" in text
+    page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
+    assert evidence["digests"]["suite"]["2_test_generation/tests_suite.json"] in page
+    assert "Evidence for guidance" in page
+
+
+def test_a_part_of_the_guidance_without_its_steps_has_no_evidence() -> None:
+    nothing = list(mapping(set()))
+    assert all(part.evidence == "" for part in nothing)
+    everything = {need for part in PARTS for need in part.needs}
+    mapped = {part.section: part for part in mapping(everything)}
+    assert mapped["V.3 Outcomes analysis"].evidence
+    assert all(part.not_covered for part in mapped.values()), "no part is covered as a whole"
+    half = {part.section: part for part in mapping({"automated_evaluation"})}["V.3 Outcomes analysis"]
+    assert half.not_covered.startswith("not completed: human_calibration; ")
+    assert SIGN_OFF in everything
+
+
+def test_changes_are_named() -> None:
+    before = {"documents": {"d": "1", "e": "1"}, "suite": {"s": "1"}, "steps": {"x": "1"}}
+    after = {"documents": {"d": "1", "f": "1"}, "suite": {"s": "2"}, "steps": {"x": "1", "y": "1"}}
+    assert list(changes(before, after, (*INPUTS, *RESULTS))) == [
+        "document e was removed",
+        "document f was added",
+        "test cases s changed",
+        "file y was added",
+    ]
+    assert list(changes(before, before, (*INPUTS, *RESULTS))) == []
+
+
+def test_the_page_of_a_run_shows_what_the_workflow_stores(
+    workflow: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sign(workflow, "--name", "Ada Byron", "--comment", "For fees only.") == 0
+    monkeypatch.chdir(workflow.parent)
+    result = pytester.runpytest_inprocess(
+        workflow.name, "-k", "automated_evaluation", "-p", "no:cacheprovider"
+    )
+    assert result.ret == 0
+    page = (workflow.parent / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
+    assert "<bdi>Ada Byron</bdi>" in page
+    assert "For fees only." in page
+
+
+def test_fields_of_the_inventory_without_a_value_are_one_line() -> None:
+    rows = list(
+        inventory_rows(
+            Inventory(
+                inventory_id="MRM-0042",
+                intended_use="",
+                materiality="",
+                owner="Ada",
+                version="",
+                limitations=(),
+            )
+        )
+    )
+    assert rows == [
+        ("Inventory id", "MRM-0042"),
+        ("Owner", "Ada"),
+        ("Not stated", "intended use, materiality tier, version of the application"),
+    ]

@@ -1,0 +1,70 @@
+"""The summary of a workflow: the same finding of several steps is listed once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_evalstudio.contrib.validation.artifacts.summary import StepSummary, _problems
+from pytest_evalstudio.record.schema import ProblemEntry
+
+
+def step(name: str, *problems: ProblemEntry) -> StepSummary:
+    texts = dict.fromkeys(("workflow", "step", "description", "summary", "waits", "finished"), "")
+    return StepSummary(
+        **texts,
+        number=1,
+        name=name,
+        status="completed",
+        lacks=(),
+        parameters={},
+        notes=(),
+        figures={},
+        problems=problems,
+        pictures={},
+        seconds=0.0,
+    )
+
+
+def problem(description: str, severity: str = "low", **attributes: Any) -> ProblemEntry:
+    return ProblemEntry(
+        description=description,
+        severity=severity,
+        problem_type="accuracy",
+        avid="P0200",
+        attributes=attributes,
+        actions="",
+        resources=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "count"),
+    [
+        pytest.param(problem("a"), problem("a"), 1, id="the same words"),
+        pytest.param(problem("a"), problem("b"), 2, id="other words"),
+        pytest.param(
+            problem("a", test_case_keys=["x", "y"]),
+            problem("b", test_case_keys=["y", "x"]),
+            1,
+            id="the same test cases",
+        ),
+        pytest.param(
+            problem("a", test_case_keys=["x"], metric="m"),
+            problem("b", test_case_keys=["x"], metric="n"),
+            2,
+            id="other metrics",
+        ),
+    ],
+)
+def test_the_same_finding_of_two_steps_is_listed_once(
+    first: ProblemEntry, second: ProblemEntry, count: int
+) -> None:
+    assert len(_problems((step("One", first), step("Two", second)))) == count
+
+
+def test_the_most_severe_of_equal_findings_names_all_steps() -> None:
+    mild, severe = problem("a", test_case_keys=["x"]), problem("b", "high", test_case_keys=["x"])
+    (listed,) = _problems((step("One", mild), step("Two", severe)))
+    assert (listed.severity, listed.description, listed.step) == ("high", "b", "Two, One")

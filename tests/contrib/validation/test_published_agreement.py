@@ -1,0 +1,21 @@
+"""The published figures in model cards are those of the documentation."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_evalstudio.contrib.validation.published_agreement import PUBLISHED, published_agreement
+from support.pages import DOCS, read
+
+ROW = re.compile(r"^\| `(\w+)` (\w+) \| (.+) \|$", re.MULTILINE)
+
+
+def test_the_figures_are_those_of_the_documentation() -> None:
+    page = read(DOCS / "explanation" / "agreement.md")
+    table = {f"{id}.{key}": cells.split(" | ") for id, key, cells in ROW.findall(page)}
+    shown = {
+        metric: tuple(cell.partition(";")[0].replace("–", "", cell == "–") for cell in table[metric])
+        for metric in PUBLISHED
+    }
+    assert shown == PUBLISHED
+    assert published_agreement("x.y") == ""

@@ -1,0 +1,46 @@
+"""Typed results of steps, read from state files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_evalstudio.contrib.validation.methods.typed_results import read_results
+from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import ID, EvaluationResults
+from pytest_evalstudio.contrib.validation.workflow.calibration import calibrated_thresholds
+from pytest_evalstudio.core.errors import DataError
+from support.workbench import Bench
+
+FIGURES = {"cases": 2, "verdicts": {"passed": 2}, "evaluators": ["rouge"], "thresholds": {"rouge": 1}}
+
+
+def test_results_are_read_with_their_types() -> None:
+    results = read_results(ID, {**FIGURES, "added_later": 1}, EvaluationResults)
+    assert (results.evaluators, results.thresholds) == (("rouge",), {"rouge": 1.0})
+
+
+def test_results_that_lack_a_key_name_the_step_and_the_remedy() -> None:
+    with pytest.raises(DataError, match=r"missing required field `cases`; run it again") as caught:
+        read_results(ID, {}, EvaluationResults)
+    assert ID in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("figures", "expected"),
+    [
+        pytest.param({}, {}, id="no calibration"),
+        pytest.param({"human_calibration": {"labelled": 3}}, {}, id="nothing calibrated yet"),
+        pytest.param(
+            {"human_calibration": {"thresholds": {"rouge.rouge_l": 0.25, "bleu.bleu": None}}},
+            {"rouge.rouge_l": 0.25},
+            id="one threshold",
+        ),
+    ],
+)
+def test_calibrated_thresholds_of_completed_steps(
+    tmp_path: Path, figures: dict[str, dict[str, object]], expected: dict[str, float]
+) -> None:
+    context = replace(Bench(tmp_path, {"a.txt": "A."}).work("test"), figures=figures)
+    assert calibrated_thresholds(context) == expected
