@@ -65,9 +65,9 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "hosts/_documents.py": (DOCUMENTS,),
     "hosts/h2ogpte.py": (DOCUMENTS,),
     "importers/beir.py": (TOOLS,),
-    "formats/foreign/records.py": (TOOLS,),
-    "formats/foreign/parquet.py": (TOOLS,),
-    "formats/foreign/workbook.py": (TOOLS,),
+    "formats/imported/records.py": (TOOLS,),
+    "formats/imported/parquet.py": (TOOLS,),
+    "formats/imported/workbook.py": (TOOLS,),
     "importers/inspect_archive.py": (TOOLS,),
     "importers/kinds.py": (TOOLS, PROMPTFOO),
     "importers/promptfoo.py": (PROMPTFOO,),
@@ -99,7 +99,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/validation/commands/mrm_clone.py": (WORKFLOWS,),
     "cli/standard_input.py": (TOOLS, SUITES, LABS),
     "contrib/validation/commands/workflow_files.py": (WORKFLOWS,),
-    "contrib/calibration/commands/review.py": (WORKFLOWS, LABELS),
+    "contrib/validation/workflow_sample.py": (WORKFLOWS, LABELS),
 }
 """Modules that read files of strangers, with the rows of the table that describe them."""
 OF_NO_STRANGER = {

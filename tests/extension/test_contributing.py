@@ -104,7 +104,7 @@ def test_the_examples_run(project: Project) -> None:
 
 
 def test_the_example_of_a_generator_makes_drafts(extended: Path) -> None:
-    file = extended / "pytest_evalstudio" / "questions" / "generators" / "verbatim.py"
+    file = extended / "pytest_evalstudio" / "contrib" / "questions" / "generators" / "verbatim.py"
     names: dict[str, type] = {"__name__": "verbatim"}
     exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), names)
     excerpt = names["Excerpt"](id="1", sentences=("A card costs 30 USD.",), topic="fees")
