@@ -99,7 +99,8 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/validation/commands/mrm_clone.py": (WORKFLOWS,),
     "cli/standard_input.py": (TOOLS, SUITES, LABS),
     "contrib/validation/commands/workflow_files.py": (WORKFLOWS,),
-    "contrib/validation/workflow_sample.py": (WORKFLOWS, LABELS),
+    "contrib/calibration/commands/review.py": (LABELS,),
+    "contrib/validation/workflow_sample.py": (WORKFLOWS,),
 }
 """Modules that read files of strangers, with the rows of the table that describe them."""
 OF_NO_STRANGER = {

@@ -206,14 +206,10 @@ class Registry:
             "perturbator", "pytest_evalstudio.perturbations", PerturbatorSpec
         )
         self.steps: PluginRegistry[type[RunnableStep], StepSpec] = PluginRegistry(
-            "step", "", StepSpec, group="pytest_evalstudio.contrib.validation.steps"
+            "step", "", StepSpec, group="pytest_evalstudio.steps"
         )
         self.generators: PluginRegistry[type[Generator], GeneratorSpec] = PluginRegistry(
-            "generator",
-            "",
-            GeneratorSpec,
-            # Name of the folder before it moved: installed packages declare their generators in this group.
-            group="pytest_evalstudio.contrib.validation.generators",
+            "generator", "", GeneratorSpec, group="pytest_evalstudio.generators"
         )
         self.sections: PluginRegistry[Section, SectionSpec] = PluginRegistry(
             "section", "pytest_evalstudio.report.sections", SectionSpec, classes=False

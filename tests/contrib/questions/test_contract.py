@@ -72,4 +72,4 @@ def test_declarations_are_whole(id: str) -> None:
 
 
 def test_installed_packages_declare_generators_in_the_published_group() -> None:
-    assert GENERATORS.group == "pytest_evalstudio.contrib.validation.generators"
+    assert GENERATORS.group == "pytest_evalstudio.generators"
