@@ -1,1 +1,1 @@
-"""Analysis of a run's record: figures, problems, insights and leaderboards."""
+"""A run's record to figures: leaderboards, problems, insights, gates, comparison of runs."""

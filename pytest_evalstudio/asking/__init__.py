@@ -1,1 +1,1 @@
-"""Models that are asked: sessions, limits, secrets, and the answers they gave."""
+"""A question to an answer: sessions, turns, retries, limits, budgets, stored answers."""

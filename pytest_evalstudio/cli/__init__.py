@@ -1,4 +1,4 @@
-"""The same engine from the shell: one file per command."""
+"""Commands of the shell: one file per command."""
 
 from pytest_evalstudio.cli.main import main
 

@@ -1,1 +1,1 @@
-"""Types, contracts, registry and errors: what every other room speaks. Standard library only."""
+"""Types, codes, errors and the registry of plugins; the standard library and msgspec only."""

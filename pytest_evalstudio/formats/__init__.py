@@ -1,1 +1,1 @@
-"""Suites, labs, data sets and configuration: read, check, write."""
+"""Suites, labs, data sets, conditions and configuration: read, check, write."""

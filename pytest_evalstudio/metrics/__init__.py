@@ -1,4 +1,4 @@
-"""Pure metric functions by family; no knowledge of cases, configuration or evaluators.
+"""Metric functions by family, each with its source; without knowledge of cases or configuration.
 
 Each module imports only the standard library and `core` when it is loaded. Libraries are imported inside the
 functions that need them.

@@ -1,1 +1,1 @@
-"""Seams to models of language; heavy imports stay inside."""
+"""Embedding, entailment and language models: one interface each; heavy imports are inside functions."""

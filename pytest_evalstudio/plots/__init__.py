@@ -1,1 +1,1 @@
-"""Drawing for reports and workflows: SVG without scripts, fonts or addresses, and the geometry of charts."""
+"""Drawings for reports and workflows: SVG without scripts, fonts or addresses."""

@@ -1,4 +1,4 @@
-"""The part of the pytest plugin that every session loads.
+"""Hooks, options, items, fixtures and scheduling: the only package of the core that imports pytest.
 
 It imports the standard library and pytest only; the first eval file, fixture or option brings the rest.
 """

@@ -1,1 +1,1 @@
-"""Reports: pages, files and the archive of a record."""
+"""Page, terminal text, exports and archive of a record."""

@@ -1,1 +1,1 @@
-"""Scoring: outcomes, verdicts and flips of answers."""
+"""Answers to verdicts: plan, pipeline, perturbations, flips, repeats, confirmation, calibration, recording."""

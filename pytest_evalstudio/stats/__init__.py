@@ -1,1 +1,1 @@
-"""Pure statistical functions, each with its source; they know neither records nor workflows."""
+"""Statistical functions, each with its source; without knowledge of records or workflows."""

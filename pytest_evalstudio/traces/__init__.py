@@ -1,1 +1,1 @@
-"""Traces of applications as rows: formats of spans, conventions of their attributes, rows of a trace."""
+"""Spans of OpenTelemetry to rows, and scores to events."""

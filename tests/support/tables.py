@@ -8,10 +8,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import importlib
 import itertools
 import json
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -26,6 +28,7 @@ from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.docstrings import summary_of
+from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
@@ -90,7 +93,7 @@ class Options:
 
 
 def main() -> None:
-    for page in (*Path().glob("README.md"), *sorted(Path("docs").rglob("*.md"))):
+    for page in (Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").rglob("*.md"))):
         text = page.read_text(encoding="utf-8")
         page.write_text(with_tables(text), encoding="utf-8")
 
@@ -122,6 +125,43 @@ def api_names() -> Iterator[str]:
     yield from _head("Task", "Names")
     for task, names in API.items():
         yield _row(f"[{task.capitalize()}](python-{task}.md)", ", ".join(f"`{name}`" for name in names))
+
+
+def layers() -> Iterator[str]:
+    """Yield the layers of the contract in pyproject.toml, the highest first."""
+    yield from _head("Layer", "Package", "Content")
+    rows = _layers()
+    for number, packages in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
+        for position, package in enumerate(packages):
+            yield _row("" if position else str(number), f"`{package}`", _summary_of_package(package))
+
+
+def layers_in_short() -> Iterator[str]:
+    """Yield the layers as text, the highest first."""
+    yield "```text"
+    for packages in _layers():
+        yield " | ".join(packages)
+    yield "```"
+
+
+def optional_parts() -> Iterator[str]:
+    yield from _head("Part", "Content")
+    for contrib in contribs():
+        yield _row(f"`{contrib.name}`", _summary_of_package(f"contrib.{contrib.name}"))
+
+
+def _layers() -> list[list[str]]:
+    settings = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    [contract] = [
+        contract
+        for contract in settings["tool"]["importlinter"]["contracts"]
+        if contract.get("containers") == ["pytest_evalstudio"]
+    ]
+    return [[package.strip() for package in line.split("|")] for line in contract["layers"]]
+
+
+def _summary_of_package(name: str) -> str:
+    return summary_of(importlib.import_module(f"pytest_evalstudio.{name}")).removesuffix(".")
 
 
 def evaluators() -> Iterator[str]:
@@ -432,6 +472,9 @@ def guide_table(rows: Callable[[], Iterator[tuple[str, ...]]], *head: str) -> It
 TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     **{f"api_{task}": functools.partial(api, task) for task in API},
     "api_names": api_names,
+    "layers": layers,
+    "layers_in_short": layers_in_short,
+    "optional_parts": optional_parts,
     "evaluators": evaluators,
     "evaluator_details": evaluator_details,
     "record": record,

@@ -1,4 +1,4 @@
-"""Questions from documents."""
+"""Test questions from documents by rules."""
 
 from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 

@@ -1,4 +1,4 @@
-"""Answers of tables with millions of rows."""
+"""Scores of tables with millions of answers, in batches."""
 
 from pytest_evalstudio.core.plugins.contrib import Command, Contrib, FileKind
 

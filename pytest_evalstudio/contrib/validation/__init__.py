@@ -1,4 +1,4 @@
-"""Workflows of model risk management."""
+"""Workflows of model risk management: steps, methods, artifacts, findings."""
 
 from pytest_evalstudio.core.plugins.contrib import Command, Contrib, FileKind
 
