@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,14 @@ hypothesis.settings.register_profile(
     "thorough", hypothesis.settings.get_profile("commit"), max_examples=2_000, derandomize=False
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test of an optional part that this checkout lacks."""
+    for mark in item.iter_markers("part"):
+        for name in mark.args:
+            if find_spec(f"pytest_evalstudio.contrib.{name}") is None:
+                pytest.skip(f"without the part {name}")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

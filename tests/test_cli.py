@@ -293,6 +293,7 @@ def test_schemas_are_printed(capsys, kind):
     assert strict_json(capsys.readouterr().out)["type"] == "object"
 
 
+@pytest.mark.part("tables", "validation")
 def test_an_unknown_schema_is_told(capsys):
     assert main(["schema", "suit"]) == 2
     assert (
@@ -363,6 +364,7 @@ def test_a_reader_that_leaves_early_is_no_error():
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.part("judge_bench")
 def test_a_judge_is_checked_against_labels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

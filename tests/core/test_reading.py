@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.contrib.validation.workflow.states import read_state
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.reading import check_file, file_sha256, open_file, read_bytes, read_utf8
 
@@ -57,7 +56,10 @@ def test_a_link_to_itself_is_a_path_below_its_folder_that_cannot_be_read(tmp_pat
         read_bytes(path)
 
 
+@pytest.mark.part("validation")
 def test_a_state_of_a_step_that_is_nested_too_deeply_is_none(tmp_path: Path) -> None:
+    from pytest_evalstudio.contrib.validation.workflow.states import read_state
+
     (tmp_path / "step.json").write_text("[" * 100_000)
 
     assert read_state(tmp_path) is None

@@ -71,6 +71,7 @@ def test_each_file_of_the_folders_is_known():
     assert not any(name.startswith("_") or name == "detectors" for name in known.evaluators)
 
 
+@pytest.mark.part("validation")
 def test_a_package_with_a_module_of_its_kind_declares_it():
     steps = Registry().steps
     assert (
@@ -238,6 +239,7 @@ def test_a_look_up_imports_only_the_module_that_declares_the_plugin(folder):
     assert list(folder) == ["shout", "shout_twice"]
 
 
+@pytest.mark.part("questions", "validation")
 def test_the_index_has_all_built_in_plugins():
     """`python tests/support/plugin_index.py` writes it."""
     assert Path(index.__file__).read_text(encoding="utf-8") == index_text()

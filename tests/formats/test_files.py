@@ -7,6 +7,8 @@ from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import kind_of, read_source
 from pytest_evalstudio.formats.suite import TestSuite
 
+WORKFLOWS = pytest.mark.part("validation")
+
 
 @pytest.mark.parametrize(
     ("data", "kind"),
@@ -14,7 +16,7 @@ from pytest_evalstudio.formats.suite import TestSuite
         ({"tests": []}, "suite"),
         ({"dataset": {}, "models": []}, "lab"),
         ({"inputs": []}, "dataset"),
-        ({"evalstudio_workflow": {}, "tests": []}, "workflow"),
+        pytest.param({"evalstudio_workflow": {}, "tests": []}, "workflow", marks=WORKFLOWS),
         ({"dataset": {}}, ""),
         ({"name": "x"}, ""),
         ([{"tests": []}], ""),
@@ -55,7 +57,12 @@ def test_the_form_is_told_by_the_ending(tmp_path, name, text, kind):
         ),
         ("a.json", "", "a.json:1:1: is not JSON: expecting value"),
         ("a.yaml", "", "a.yaml: has no supported format: a test suite has"),
-        ("a.json", '{"evalstudio_workflow": {}}', "a.json: is a workflow, which has no test cases"),
+        pytest.param(
+            "a.json",
+            '{"evalstudio_workflow": {}}',
+            "a.json: is a workflow, which has no test cases",
+            marks=WORKFLOWS,
+        ),
         ("a.json", '{"tests": [}', "a.json:1:12: is not JSON: expecting value"),
     ],
 )

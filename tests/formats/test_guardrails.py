@@ -152,6 +152,7 @@ def test_the_user_s_threshold_comes_before_the_calibrated_one(
     assert with_guardrails(config, guardrails).evaluator["toxicity"] == expected
 
 
+@pytest.mark.part("guard")
 def test_the_command_names_thresholds_that_are_not_calibrated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

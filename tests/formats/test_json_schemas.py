@@ -13,14 +13,13 @@ from pytest_evalstudio.formats.kinds import kind_of, read_source
 from pytest_evalstudio.formats.source import parse, read_text
 
 EXAMPLES = Path(__file__).parents[2] / "example_suites"
-FILES = sorted(
-    path
-    for path in EXAMPLES.rglob("*")
-    if path.match("*_suite.*")
-    or path.match("*_lab.*")
-    or path.match("*_dataset.*")
-    or path.match("*_workflow.*")
-)
+WORKFLOWS = pytest.mark.part("validation")
+SUFFIXES = ("*_suite.*", "*_lab.*", "*_dataset.*", "*_workflow.*")
+FILES = [
+    pytest.param(path, marks=WORKFLOWS if path.match("*_workflow.*") else (), id=path.name)
+    for path in sorted(EXAMPLES.rglob("*"))
+    if any(map(path.match, SUFFIXES))
+]
 
 
 def validator(kind):
@@ -33,7 +32,7 @@ def test_the_shipped_schema_is_the_generated_one(kind):
     Draft202012Validator.check_schema(json.loads(text_of(kind)))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES)
 def test_every_example_meets_its_schema(path):
     data = parse(read_text(path), path.name, yaml=path.suffix != ".json").data
     assert list(validator(kind_of(data)).iter_errors(data)) == []
@@ -56,9 +55,11 @@ def test_a_data_set_in_csv_meets_the_schema_as_read(tmp_path):
         ("suite", {"tests": {}}),
         ("dataset", {"inputs": [{"cost": "much"}]}),
         ("lab", {"models": [{"key": []}]}),
-        ("workflow", {"evalstudio_workflow": {"documents": []}}),
-        ("workflow", {"evalstudio_workflow": {"documents": ["a.md"], "modell": "m"}}),
-        ("workflow", {"documents": ["a.md"]}),
+        pytest.param("workflow", {"evalstudio_workflow": {"documents": []}}, marks=WORKFLOWS),
+        pytest.param(
+            "workflow", {"evalstudio_workflow": {"documents": ["a.md"], "modell": "m"}}, marks=WORKFLOWS
+        ),
+        pytest.param("workflow", {"documents": ["a.md"]}, marks=WORKFLOWS),
     ],
 )
 def test_what_is_wrong_does_not_meet_it(kind, data):

@@ -55,6 +55,7 @@ def test_errors_are_named_by_their_most_frequent_kind(tmp_path):
     assert "rrors: " not in page(run(0.9, 0.1), tmp_path / "other")
 
 
+@pytest.mark.part("validation")
 def test_steps_that_ran_are_no_model_that_passed(tmp_path):
     step = {
         "workflow": "Bank",

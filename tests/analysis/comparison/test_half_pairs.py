@@ -63,6 +63,7 @@ def record(number: int, place: str) -> RecordBuilder:
     return builder
 
 
+@pytest.mark.part("planning")
 @pytest.mark.parametrize("is_current", [True, False])
 @pytest.mark.parametrize("place", [*ROWS, *ITEMS, *HEADERS])
 def test_commands_on_records_have_no_traceback(tmp_path: Path, place: str, is_current: bool) -> None:
