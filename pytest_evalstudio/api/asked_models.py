@@ -126,8 +126,10 @@ def _case_to_ask(question: str | Case, documents: tuple[str, ...], fields: CaseF
     if not isinstance(question, Case):
         return make_case(question, corpus=documents, **fields)
     if documents or fields:
-        names = ", ".join([*(["corpus"] if documents else []), *fields])
-        raise TypeError(f"a case is asked with its own fields; give {names} when you make the case")
+        names = [*fields] if not documents else ["corpus", *fields]
+        raise TypeError(
+            f"a case is asked with its own fields; give {', '.join(names)} when you make the case"
+        )
     return question
 
 

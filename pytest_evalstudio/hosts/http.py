@@ -204,12 +204,13 @@ class HttpService(Connected):
         """Return the request for a prompt."""
         system = "\n\n".join(filter(None, (self.system_prompt, prompt.system)))
         turns = messages(prompt)
+        system_messages = [{"role": "system", "content": system}] if system else []
         values = {
             "prompt": turns[-1]["content"],
             "key": json.loads(prompt.case)["key"] if prompt.case else "",
             "system": system,
             "conversation": turns[:-1],
-            "messages": [*([{"role": "system", "content": system}] if system else []), *turns],
+            "messages": [*system_messages, *turns],
             "corpus": list(prompt.corpus),
             "model": self.llm_model_name,
             "run": prompt.run,

@@ -155,9 +155,10 @@ class Ollama(ClientHost):
         system = system_text(self.system_prompt, prompt)
         settings = {"temperature": self.temperature, "seed": self.seed}
         options = {**{name: value for name, value in settings.items() if value is not None}, **self.options}
+        system_messages = [{"role": "system", "content": system}] if system else []
         return {
             "model": self.llm_model_name,
-            "messages": [*([{"role": "system", "content": system}] if system else []), *_messages(prompt)],
+            "messages": [*system_messages, *_messages(prompt)],
             **({"options": options} if options else {}),
             **({"keep_alive": self.keep_alive} if self.keep_alive is not None else {}),
             **({"format": form} if form is not None else {}),

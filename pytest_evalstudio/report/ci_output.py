@@ -57,11 +57,12 @@ def failures_of(items: Iterable[Item], locations: Mapping[str, tuple[str, int]])
             for outcome in row.outcomes.values()
             for finding in outcome.findings
         }
+        codes = (item.code,) if item.verdict == "failed" and item.code else ()
         yield Failure(
             nodeid=item.nodeid,
             path=path,
             line=line,
-            rules=(*missed, *([item.code] if item.verdict == "failed" and item.code else [])) or ("error",),
+            rules=(*missed, *codes) or ("error",),
             message=visible(item.reason or "failed")[:_MESSAGE_CHARS],
             is_leak=bool(kinds & {"privacy", "security"}),
         )

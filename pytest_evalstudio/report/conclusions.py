@@ -101,8 +101,12 @@ def _conclusion(
     cells = tuple(_cell(board, model.key) for board in analysis.leaderboards.values())
     reasons = [*_silence(model), *_gates(analysis, model.key), *_unsafe(cells)]
     missed = [*_missed(cells)]
-    decided = [*reasons, *(missed if not analysis.gates else ())]
-    limits = [*(missed if analysis.gates else ()), *_doubts(cells, model, judged)]
+    doubts = _doubts(cells, model, judged)
+    # Where gates say what a model must meet, a missed threshold of an evaluator limits it only.
+    if analysis.gates:
+        decided, limits = reasons, [*missed, *doubts]
+    else:
+        decided, limits = [*reasons, *missed], [*doubts]
     conformity: Conformity = (
         "misses conditions" if decided else "meets with limits" if limits else "meets conditions"
     )

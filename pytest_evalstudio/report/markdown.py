@@ -36,7 +36,8 @@ def summary(content: Content) -> str:
     """
     analysis, run = content.analysis, content.analysis.run
     lines = [f"# {escaped(content.verdict.sign)} {escaped(content.verdict.headline)}", ""]
-    about = [run_name(analysis), *([f"commit {run.commit[:7]}"] if run.commit else []), run.branch]
+    commit = f"commit {run.commit[:7]}" if run.commit else ""
+    about = [run_name(analysis), commit, run.branch]
     lines += [" · ".join(escaped(part) for part in about if part), ""]
     lines += [f"- {escaped(fact)}" for fact in content.verdict.facts]
     if content.failed.total["failed"] or content.failed.total["error"]:

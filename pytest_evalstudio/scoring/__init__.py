@@ -1,1 +1,1 @@
-"""Answers to verdicts: plan, pipeline, perturbations, flips, repeats, confirmation, calibration, recording."""
+"""Answers to verdicts: plan, pipeline, perturbations, flips, repeats, confirmation, calibration."""

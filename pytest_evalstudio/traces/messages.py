@@ -102,6 +102,7 @@ def read_message(value: Mapping[str, Json], role: str = "") -> TraceMessage | No
 def _of_content(value: Mapping[str, Any], unread: Sequence[str]) -> TraceMessage:
     texts, calls, results = message_parts(value)
     content = value.get("content")
+    unread_parts = _unread_parts(content) if isinstance(content, list) else ()
     return TraceMessage(
         value["role"],
         "\n".join(texts),
@@ -110,7 +111,7 @@ def _of_content(value: Mapping[str, Any], unread: Sequence[str]) -> TraceMessage
             ToolResult(id, text_of(result.get("result")), text_of(result.get("error")))
             for id, result in results.items()
         ),
-        (*unread, *(_unread_parts(content) if isinstance(content, list) else ())),
+        (*unread, *unread_parts),
     )
 
 

@@ -78,10 +78,11 @@ def games_of(
         if name not in present:
             raise unknown_name("model", name, present, f"Models with answers: {', '.join(present)}.")
     games = []
+    voters = (voter,) if voter else ()
     for answered in by_prompt.values():
         for pair in itertools.combinations(sorted(set(answered) & set(models or answered)), 2):
             first, second = (answered[name] for name in pair)
-            draw = drawn(seed, first.key, *pair, *([voter] if voter else []))
+            draw = drawn(seed, first.key, *pair, *voters)
             game = Game(second, first) if draw & 1 else Game(first, second)
             games.append((draw, game))
             if both_orders:

@@ -158,14 +158,15 @@ def _case(attack: _Attack, purpose: Purpose) -> TestCase:
     messages = TECHNIQUES[attack.technique](attack.goal)
     expected, evaluators = _expectation(attack, purpose)
     digest = hashlib.sha256("\n".join(messages).encode()).hexdigest()[:8]
+    categories = [f"technique:{attack.technique}"]
+    if kind.owasp:
+        categories.append(f"owasp:{kind.owasp}")
+    categories.append(f"nist:{kind.nist}")
+    if attack.writer:
+        categories.append(WRITTEN)
     whole = {
         "key": f"{kind.id}-{attack.technique}-{digest}",
-        "categories": [
-            f"technique:{attack.technique}",
-            *([f"owasp:{kind.owasp}"] if kind.owasp else []),
-            f"nist:{kind.nist}",
-            *([WRITTEN] if attack.writer else []),
-        ],
+        "categories": categories,
         "guidelines": [kind.guideline.format(forbidden=attack.forbidden)],
         "evaluators": evaluators,
         "metadata": {

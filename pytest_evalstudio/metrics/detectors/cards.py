@@ -80,7 +80,8 @@ def _in_a_table(text: str, start: int, end: int) -> bool:
     before = _FOURS_BEFORE().search(text, max(0, start - _ROW_CHARS), start)
     after = _FOURS_AFTER().match(text, end, end + _ROW_CHARS)
     ahead = before[0].split() if before else []
-    groups = [*ahead, *text[start:end].split(), *(after[0].split() if after else [])]
+    behind = after[0].split() if after else []
+    groups = [*ahead, *text[start:end].split(), *behind]
     if len(groups) <= 8:
         return False
     return not all(

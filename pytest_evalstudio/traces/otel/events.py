@@ -131,16 +131,14 @@ def _results(
     for key, score in outcome.scores.items():
         if score is None:
             continue
+        attributes = [
+            text("gen_ai.evaluation.name", f"{evaluator}.{key}"),
+            Attribute("gen_ai.evaluation.score.value", Value(double_value=float(score))),
+        ]
         label = label_of(metrics[key], score) if key in metrics else ""
-        yield (
-            INFORMATION,
-            [
-                text("gen_ai.evaluation.name", f"{evaluator}.{key}"),
-                Attribute("gen_ai.evaluation.score.value", Value(double_value=float(score))),
-                *([text("gen_ai.evaluation.score.label", label)] if label else []),
-                *explanation,
-            ],
-        )
+        if label:
+            attributes.append(text("gen_ai.evaluation.score.label", label))
+        yield INFORMATION, [*attributes, *explanation]
 
 
 def label_of(metric: MetricEntry, score: float) -> str:

@@ -188,4 +188,4 @@ def _told(session: ReviewSession) -> list[str]:
     """Return how far the rater is and what happens next, as lines."""
     state = session.state()
     progress = f"{session.progress()}; {session.source.goes_on(complete=state['done'] >= state['wanted'])}"
-    return [progress, *([state["advice"]] if state["advice"] else [])]
+    return [line for line in (progress, state["advice"]) if line]

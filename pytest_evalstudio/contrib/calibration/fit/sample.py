@@ -182,7 +182,9 @@ def _missing(good: int, bad: int, size: int) -> str:
     if not parts:
         return f"{total} answers are"
     more = total - sum(max(count, 0) for _, count in kinds)
-    return " and ".join([*parts, *([f"{more} more"] if more else [])]) + " answers are"
+    if more:
+        parts.append(f"{more} more")
+    return " and ".join(parts) + " answers are"
 
 
 def _lost(left_out: LeftOut) -> str:

@@ -44,15 +44,13 @@ def to_review(labelling: Labelling, calibration: Calibration | None) -> list[dic
         if calibration is not None:
             likelihood = probability(calibration.curve, [case.scores[key] for key in calibration.keys])
             possible = conformal_set(calibration.conformal, likelihood)
-        reasons = [
-            *(["uncertain"] if possible is not None and possible.is_uncertain and good is None else []),
-            *(
-                ["disagreement"]
-                if good is not None and case.verdict is not None and good != case.verdict
-                else []
-            ),
-            *(["divided"] if case.identity in divided else []),
-        ]
+        reasons = []
+        if possible is not None and possible.is_uncertain and good is None:
+            reasons.append("uncertain")
+        if good is not None and case.verdict is not None and good != case.verdict:
+            reasons.append("disagreement")
+        if case.identity in divided:
+            reasons.append("divided")
         if reasons:
             rows.append(
                 {

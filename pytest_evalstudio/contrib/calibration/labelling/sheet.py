@@ -49,8 +49,9 @@ def sheet(
         ANSWER_ID,
         "blind",
         "reason",
-        *([INCLUSION] if inclusion else ()),
     ]
+    if inclusion:
+        names.append(INCLUSION)
     rows = _rows(cases, by_identity, rater, blind, inclusion or {})
     return write_rows(names, ({name: row[name] for name in names} for row in rows))
 

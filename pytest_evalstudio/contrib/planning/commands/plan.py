@@ -74,5 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(visible_json(msgspec.json.format(msgspec.json.encode(results), indent=2).decode()))
         return FINE
     for number, plan in enumerate(results):
-        say(*([""] if number else []), *plan_lines(plan))
+        if number:
+            say("")
+        say(*plan_lines(plan))
     return FINE

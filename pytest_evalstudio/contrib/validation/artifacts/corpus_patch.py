@@ -40,8 +40,10 @@ def corpus_patch(title: str, entries: Sequence[CorpusEntry]) -> str:
     merged: dict[tuple[str, str], CorpusEntry] = {}
     for entry in entries:
         previous = merged.get((entry.question, entry.answer))
-        wordings = tuple(dict.fromkeys([*(previous.wordings if previous else ()), *entry.wordings]))
-        why = "; ".join(dict.fromkeys([*((previous.why,) if previous else ()), entry.why]))
+        wordings, why = entry.wordings, entry.why
+        if previous is not None:
+            wordings = tuple(dict.fromkeys((*previous.wordings, *wordings)))
+            why = "; ".join(dict.fromkeys((previous.why, why)))
         merged[entry.question, entry.answer] = CorpusEntry(
             question=entry.question, answer=entry.answer, why=why, wordings=wordings
         )

@@ -89,10 +89,11 @@ def verify_archive(path: Path, *, head: str = "", signers: Path | None = None) -
     for name, digest in contents.items():
         if name != SIGN_OFFS and name not in names:
             digests[section_of(name)][name] = digest
+    changed = changes(links[-1].digests, digests, (*RESULTS, REPORT)) if links else ()
     faults = [
         *(f"{name} is in the archive twice" for name in twice),
         *_faults(links, content, head),
-        *(changes(links[-1].digests, digests, (*RESULTS, REPORT)) if links else ()),
+        *changed,
         *(fault for name in names if (fault := _signature_fault(name, names[name], small, signers))),
     ]
     unchecked = {
@@ -116,9 +117,10 @@ def verify_run(run: WorkflowRun, *, head: str = "", signers: Path | None = None)
     small = {name: read_bytes(run.folder / name) for name in names if (run.folder / name).is_file()}
     today: dict[str, Mapping[str, str]] = dict(evidence_of(run).digests)
     today[REPORT] = {name: file_sha256(path) for name, path in report_files(run).items()}
+    changed = changes(links[-1].digests, today, (*INPUTS, *RESULTS, REPORT)) if links else ()
     faults = [
         *_faults(links, content, head),
-        *(changes(links[-1].digests, today, (*INPUTS, *RESULTS, REPORT)) if links else ()),
+        *changed,
         *(fault for name in names if (fault := _signature_fault(name, names[name], small, signers))),
     ]
     signed = sum(name in small and not _signature_fault(name, names[name], small, signers) for name in names)

@@ -142,7 +142,8 @@ def clear(folder: Path) -> None:
     Raises:
         DataError: if the folder, or a file in it, is a symbolic link.
     """
-    for path in (folder, *(folder.iterdir() if folder.is_dir() else ())):
+    present = folder.iterdir() if folder.is_dir() else ()
+    for path in (folder, *present):
         if path.is_symlink():
             raise DataError(
                 "is a symbolic link, and files are not written through links; remove it", source=str(path)

@@ -70,7 +70,9 @@ def measure(
     key: str, better: str, threshold: float | None, ends: tuple[float, float], values: Sequence[float]
 ) -> MetricAxis:
     """Return the axis of a metric: its range, or the extent of scores and threshold where it has no end."""
-    numbers = [*values, *([threshold] if threshold is not None else [])]
+    numbers = list(values)
+    if threshold is not None:
+        numbers.append(threshold)
     low = ends[0] if math.isfinite(ends[0]) else min(numbers)
     high = ends[1] if math.isfinite(ends[1]) else max(numbers)
     low, high = min(low, *numbers), max(high, *numbers)
