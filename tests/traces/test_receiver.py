@@ -50,7 +50,7 @@ def running(store: SpanStore) -> Iterator[Receiver]:
 
 
 def post(running: Receiver, body: bytes, kind: str = JSON, path: str = "/v1/traces", **headers: str) -> Any:
-    connection = HTTPConnection(running.endpoint.removeprefix("http://"), timeout=30)
+    connection = HTTPConnection(running.endpoint.removeprefix("http://"), timeout=120)
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
         connection.request("POST", path, body, {"Content-Type": kind, **names})
@@ -149,7 +149,7 @@ def test_a_bomb_is_not_unpacked(running: Receiver, monkeypatch: pytest.MonkeyPat
 
 def test_a_request_that_is_shorter_than_it_says_is_refused(running: Receiver) -> None:
     host, port = running.endpoint.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
+    with socket.create_connection((host, int(port)), timeout=120) as connection:
         lines = [
             "POST /v1/traces HTTP/1.1",
             f"Host: {host}:{port}",
@@ -244,7 +244,7 @@ def test_a_waiting_worker_leaves_its_connection_to_exporters(running: Receiver) 
 def test_a_connection_beyond_the_limit_is_closed(running: Receiver, store: SpanStore) -> None:
     running._server._slots = threading.BoundedSemaphore(1)
     address = running.endpoint.removeprefix("http://")
-    first = HTTPConnection(address, timeout=30)
+    first = HTTPConnection(address, timeout=120)
     first.request("POST", "/v1/traces", b"{}", {"Content-Type": JSON})
     assert first.getresponse().read() == b"{}"
     with pytest.raises((OSError, HTTPException)):
@@ -255,7 +255,7 @@ def test_a_connection_beyond_the_limit_is_closed(running: Receiver, store: SpanS
 def sent(running: Receiver, text: bytes, *, ends: bool = True) -> HTTPResponse:
     """Send bytes as they are, and return the response."""
     host, port = running.endpoint.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
+    with socket.create_connection((host, int(port)), timeout=120) as connection:
         connection.sendall(text.replace(b"HOST", f"{host}:{port}".encode()))
         if ends:
             connection.shutdown(socket.SHUT_WR)
@@ -290,7 +290,7 @@ def test_a_body_in_chunks_is_read_as_exporters_of_node_send_it(
 
 def test_chunks_of_a_client_of_the_standard_library_are_read(running: Receiver, store: SpanStore) -> None:
     body = json.dumps(batch(SPANS)).encode()
-    connection = HTTPConnection(running.endpoint.removeprefix("http://"), timeout=30)
+    connection = HTTPConnection(running.endpoint.removeprefix("http://"), timeout=120)
     for _ in range(2):  # the connection is kept
         connection.request(
             "POST", "/v1/traces", iter([body[:9], body[9:]]), {"Content-Type": JSON}, encode_chunked=True
@@ -342,7 +342,7 @@ def test_a_slow_request_ends_within_its_total_time(
 ) -> None:
     monkeypatch.setattr(receiver_http, "MAX_REQUEST_S", 0.3)
     host, port = running.endpoint.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
+    with socket.create_connection((host, int(port)), timeout=120) as connection:
         connection.sendall(beginning.replace(b"HOST", f"{host}:{port}".encode()))
         with suppress(OSError):
             while connection.recv(1000):
@@ -354,7 +354,7 @@ def test_many_slow_clients_do_not_lock_others_out(
 ) -> None:
     monkeypatch.setattr(receiver_http, "MAX_REQUEST_S", 0.5)
     host, port = running.endpoint.removeprefix("http://").split(":")
-    clients = [socket.create_connection((host, int(port)), timeout=30) for _ in range(150)]
+    clients = [socket.create_connection((host, int(port)), timeout=120) for _ in range(150)]
     for client in clients:
         with suppress(OSError):
             client.sendall(b"POST /v1/traces HTTP/1.1\r\n")
