@@ -246,7 +246,7 @@ class AnswerCache:
             if identity not in self._digests:
                 self._digests[identity] = file_sha256(document)
             return [os.path.basename(document), self._digests[identity]]
-        except OSError:
+        except OSError:  # a URL, or a file that was removed since: its name is all that there is
             return [document, ""]
 
 

@@ -303,7 +303,7 @@ def describe_judge(
     """
     try:
         table = judge_table(config, settings)
-    except ConfigurationError:
+    except ConfigurationError:  # the same fault is reported when a judge is opened
         return {}
     folder = config.folder / table.templates if table.templates else None
     models = {model.name: model.settings for model in config.model}

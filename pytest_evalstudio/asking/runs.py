@@ -145,19 +145,20 @@ class UnfinishedRun:
         """
         run = self.planned(inputs, replays=replays, refreshes=refreshes)
         mark = _Mark(run=run.id, began=run.first_began, inputs=inputs)
-        with suppress(OSError):
+        with suppress(OSError):  # a full or read-only disk costs the continuation, not the run
             write_whole(self.path, msgspec.json.encode(mark) + b"\n")
         return run
 
     def end(self) -> None:
         """Remove the mark: the run has ended, and is not continued."""
-        with suppress(OSError):
+        with suppress(OSError):  # a mark that stays is void after a day
             self.path.unlink(missing_ok=True)
 
     def _mark(self) -> _Mark | None:
         try:
             return msgspec.json.decode(read_bytes(self.path), type=_Mark)
         except (OSError, msgspec.MsgspecError, RecursionError):
+            # a damaged mark is that of no run: questions are asked anew
             return None
 
 

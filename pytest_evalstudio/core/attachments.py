@@ -146,7 +146,7 @@ def media_type_of(content: bytes, name: str) -> str:
         return ""
     try:
         codecs.utf_8_decode(content, "strict", True)
-    except UnicodeDecodeError:
+    except UnicodeDecodeError:  # no text, and none of the media types that are recognised by their beginning
         return ""
     return _TEXT_SUFFIXES.get(PurePosixPath(name).suffix.lower(), PLAIN_TEXT)
 

@@ -64,7 +64,7 @@ def _module_level_imports(module: ModuleType) -> Iterator[tuple[str, str, str]]:
         return
     try:
         tree = ast.parse(Path(file).read_bytes())
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError):  # the import itself reports what is wrong with the file
         return
     pending: list[ast.AST] = [tree]
     while pending:

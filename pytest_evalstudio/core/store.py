@@ -98,6 +98,7 @@ class Store:
                 connection.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):
+                    # SQLite may have rolled back already; the first error is the one to report
                     connection.execute("ROLLBACK")
                 raise
             return result
@@ -188,7 +189,7 @@ class Store:
                     connection = sqlite3.connect(
                         f"{address}?{options}", uri=True, isolation_level=None, check_same_thread=False
                     )
-                except sqlite3.Error:
+                except sqlite3.Error:  # the loop tries to read it without its log
                     continue
                 try:
                     tables = connection.execute("SELECT name FROM sqlite_master LIMIT 1").fetchall()

@@ -63,7 +63,7 @@ def _mark_as_used(file: BinaryIO) -> None:
 def _remove_abandoned_drafts(path: Path) -> None:
     """Remove the temporary files of a target that killed processes have left: nobody holds their locks."""
     for draft in _drafts_in(path.parent).pop(path.name[:_NAME_CHARS], ()):
-        with suppress(OSError), locked(draft, wait=False):
+        with suppress(OSError), locked(draft, wait=False):  # another process removes it, or still writes it
             draft.unlink()
 
 
@@ -71,7 +71,7 @@ def _remove_abandoned_drafts(path: Path) -> None:
 def _drafts_in(folder: Path) -> dict[str, list[Path]]:
     """Return the temporary files in a folder, by the name of their target."""
     drafts: dict[str, list[Path]] = {}
-    with suppress(OSError):
+    with suppress(OSError):  # a folder that cannot be listed is reported when the file is written
         newest = time.time() - _YOUNG_S
         for entry in os.scandir(folder):
             match = _DRAFT.fullmatch(entry.name)

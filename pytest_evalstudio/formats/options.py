@@ -129,6 +129,7 @@ def _adapter(hint: Any) -> TypeAdapter[Any] | None:
     try:
         return TypeAdapter(hint, config=ConfigDict(arbitrary_types_allowed=True))
     except PydanticSchemaGenerationError:
+        # a type that pydantic does not know: the plugin itself checks its value
         return None
     except PydanticUserError:  # a type that brings its own configuration
         return TypeAdapter(hint)
@@ -143,7 +144,7 @@ def _value(adapter: _Adapter, value: object, location: str, key: str, *, is_text
         try:
             checked = adapter.check.validate_python(value, strict=True)
             return value if checked == value else checked
-        except ValidationError:
+        except ValidationError:  # lists of files may stand for tuples, texts for enums: the lax rules of JSON
             return adapter.check.validate_json(_json(value), strict=True)
     except TypeError:
         fact = f"expected {spoken(adapter.hint)}"

@@ -81,7 +81,7 @@ def packed(values: Sequence[T], type: type[T]) -> Sequence[T]:
         return values
     try:
         return Packed(values, type)
-    except ValueError:
+    except ValueError:  # data of others that do not fit the types
         return values
 
 

@@ -69,7 +69,7 @@ def likeness(path: Path) -> Likeness:
     suffix = os.path.splitext(path.name)[1].lower()
     try:
         file = os.open(path, FLAGS)
-    except OSError:
+    except OSError:  # pytest meets many files that nobody may read; naming one reports it
         return Likeness.NONE
     try:
         if not stat.S_ISREG(os.fstat(file).st_mode):

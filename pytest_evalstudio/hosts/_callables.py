@@ -80,7 +80,7 @@ class Call:
         target = _checked_callable(function, label)
         try:
             parameters = list(inspect.signature(target).parameters.values())
-        except (TypeError, ValueError):
+        except (TypeError, ValueError):  # functions of C extensions have no signature; the call itself tells
             return cls(target, label, (), dict(configured), True)
         first = _prompt_parameter(parameters, label)
         by_name = {

@@ -163,7 +163,7 @@ def decode(content: bytes, location: str) -> str:
         raise DataError("this is a binary file, not text", source=location)
     try:
         return content.decode("utf-8")
-    except UnicodeDecodeError:
+    except UnicodeDecodeError:  # latin-1 reads any bytes, and is what old text files are most often in
         return content.decode("latin-1")
 
 

@@ -160,7 +160,7 @@ class H2OGPTE(H2OGPTEService):
         try:
             await self._fill(collection, documents)
         except BaseException:
-            with suppress(Exception):
+            with suppress(Exception):  # the reason that filling failed is the error to report
                 await self._remove(collection)
             raise
         return collection

@@ -252,7 +252,7 @@ class OpenAIRag(OpenAIService):
             for part in message.content
             if part.type == "text"
         )
-        with suppress(Exception):
+        with suppress(Exception):  # the answer is there; a thread that stays holds up no verdict
             await _without_warning(beta.threads.delete, thread.id)
         reason = _finish_reason(run)
         if is_incomplete(reason) and not text:

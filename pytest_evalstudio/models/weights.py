@@ -265,7 +265,7 @@ def _own_code(folder: Path) -> str:
     """Return the class for which a model needs code of its own, or "" if the libraries support it."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # loading the model reports a damaged or missing file
         return ""
     if not isinstance(config, dict) or not config.get("auto_map"):
         return ""

@@ -61,7 +61,7 @@ def decode_line(raw: bytes) -> Line:
         return _DECODER.decode(raw)
     except msgspec.ValidationError:
         raise
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError):  # integers beyond 64 bits, half surrogate pairs
         return convert(decode_plain(raw))
 
 

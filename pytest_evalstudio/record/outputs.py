@@ -175,6 +175,7 @@ class OutputFolder:
             content = json.loads(read_utf8(self.path / MANIFEST))
             names = content["files"] if content["producer"] == PRODUCER else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            # a damaged manifest lists nothing: then no file is taken for one of ours
             return None
         return [name for name in names if _is_name_of_ours(name)] if isinstance(names, list) else None
 
@@ -271,7 +272,7 @@ def _begins_with(path: Path, mark: bytes) -> bool:
     try:
         with open_file(path) as file:
             return file.read(len(mark)) == mark
-    except OSError:
+    except OSError:  # what cannot be read is not ours, and stays
         return False
 
 
@@ -279,7 +280,7 @@ def _holds(path: Path, mark: bytes) -> bool:
     try:
         with open_file(path) as file:
             return mark in file.read(_PAGE_HEAD_BYTES)
-    except OSError:
+    except OSError:  # what cannot be read is not ours, and stays
         return False
 
 

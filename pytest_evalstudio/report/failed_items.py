@@ -286,7 +286,7 @@ def _terms(text: str, answer: str) -> Iterator[TermResult]:
         leaves = list(_leaves(parse_condition(text)))[:_TERMS]
         for leaf in leaves:
             yield TermResult(str(leaf), leaf.holds(answer, _TERM_TIMEOUT_S))
-    except EvalStudioError:
+    except EvalStudioError:  # the evaluator has reported the fault of the condition
         return
 
 

@@ -47,7 +47,7 @@ def cached_by_text(function: Callable[[str], T]) -> TextFunction[T]:
         nonlocal chars
         try:
             return results[text]
-        except KeyError:
+        except KeyError:  # the common case is a hit, for which `in` would hash the text twice
             pass
         cleared = clears
         result = function(text)

@@ -43,7 +43,7 @@ def parsed(value: Json) -> Json:
         return value
     try:
         data: Json = msgspec.json.decode(value)
-    except RecursionError:
+    except RecursionError:  # as the text that it was: no reader behind could walk it
         return value
     except ValueError:
         try:

@@ -81,6 +81,6 @@ def _choices(cls: type, name: str) -> tuple[Any, ...]:
     """Return the values of a Literal annotation."""
     try:
         annotation = typing.get_type_hints(cls).get(name)
-    except (NameError, TypeError):
+    except (NameError, TypeError):  # other people's annotations may name what is imported for typing only
         return ()
     return typing.get_args(annotation) if typing.get_origin(annotation) is typing.Literal else ()

@@ -273,7 +273,7 @@ def spec_of(plugin: object, spec: type[S]) -> S | None:
     """Return the declaration that a class or function itself carries, None where a base class does."""
     try:
         declared = vars(plugin).get(SPEC)
-    except TypeError:
+    except TypeError:  # an object without attributes of its own is no plugin
         return None
     return declared if isinstance(declared, spec) else None
 

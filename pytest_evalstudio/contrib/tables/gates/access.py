@@ -84,6 +84,6 @@ def _is_public_host(url: str) -> bool:
     try:
         parts = urlsplit(url)
         addresses = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # a host whose address is unknown may be a private one
         return False
     return bool(addresses) and all(is_public(str(entry[4][0])) for entry in addresses)

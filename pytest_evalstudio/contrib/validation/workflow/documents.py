@@ -14,7 +14,7 @@ def relative(document: str, folder: Path) -> str:
         return document
     try:
         return Path(os.path.relpath(document, folder.absolute())).as_posix()
-    except ValueError:
+    except ValueError:  # Windows has no path from one drive to another
         return document
 
 

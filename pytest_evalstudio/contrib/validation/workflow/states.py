@@ -85,6 +85,7 @@ def read_state(folder: Path) -> State | None:
             **{**data["state"], "problems": [Problem(**problem) for problem in data["state"]["problems"]]}
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        # a damaged state is that of a step that has not run: it runs again
         return None
 
 
@@ -199,7 +200,7 @@ def _listed_artifacts(folder: Path) -> frozenset[str]:
     try:
         names = json.loads(read_utf8(folder / FILE))["state"]["artifacts"]
         return frozenset(map(str, names))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # without a list nothing is deleted
         return frozenset()
 
 
