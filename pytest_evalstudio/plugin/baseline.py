@@ -15,7 +15,13 @@ from pytest_evalstudio.analysis.comparison.baseline import opened
 from pytest_evalstudio.analysis.comparison.changed_tests import changed_parts, digest_bytes
 from pytest_evalstudio.analysis.comparison.compare import compare
 from pytest_evalstudio.analysis.comparison.files import moved_files, with_paths
-from pytest_evalstudio.analysis.comparison.matching import InScope, class_of, is_compared, score_changes
+from pytest_evalstudio.analysis.comparison.matching import (
+    InScope,
+    class_of,
+    is_compared,
+    new_failures,
+    score_changes,
+)
 from pytest_evalstudio.analysis.comparison.metrics import ComparisonLimits
 from pytest_evalstudio.analysis.comparison.results import Comparison, FailReason, ItemChange
 from pytest_evalstudio.analysis.comparison.sides import (
@@ -32,7 +38,8 @@ from pytest_evalstudio.core.errors import (
     EvaluationError,
     ThresholdMissed,
 )
-from pytest_evalstudio.plugin.collected import CaseOfModel
+from pytest_evalstudio.plugin.planning import CaseOfModel, PlannedItem
+from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import CaseDigest
 from pytest_evalstudio.scoring.case_digests import case_digest_of
@@ -45,8 +52,6 @@ from pytest_evalstudio.scoring.run_header import evaluator_entry
 from pytest_evalstudio.text.windows import change_windows, word_diff
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.items import EvalItem
-    from pytest_evalstudio.plugin.settings import Settings
     from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
     from pytest_evalstudio.scoring.results import Result
     from pytest_evalstudio.scoring.tasks import ModelInfo
@@ -112,7 +117,7 @@ class SessionBaseline:
                     answers.setdefault(item.key, item.rows[0].actual_output)
         return answers
 
-    def check(self, items: Sequence[EvalItem]) -> None:
+    def check(self, items: Sequence[PlannedItem]) -> None:
         """Match files whose paths differ, and refuse a baseline that has none of the collected items.
 
         Raises:
@@ -129,18 +134,18 @@ class SessionBaseline:
                 " and model are needed; name renamed models by --evalstudio-baseline-model OLD=NEW"
             )
 
-    def expect_known_failures(self, items: Sequence[EvalItem]) -> None:
-        """Mark the items that fail, or are errors, in the baseline as expected to do so again."""
-        for item in items:
-            earlier = self._compared(item)
-            if earlier is None or item.task.xfail:
-                continue
-            if earlier.outcome == "failed":
-                item.add_marker(pytest.mark.xfail(reason=KNOWN_FAILURE, raises=KnownFailure, strict=False))
-            elif earlier.outcome == "error":
-                item.add_marker(pytest.mark.xfail(reason=KNOWN_ERROR, raises=EvaluationError, strict=False))
+    def known_failure(self, item: PlannedItem) -> pytest.MarkDecorator | None:
+        """Return the mark of an item that fails, or is an error, in the baseline, and is to do so again."""
+        earlier = self._compared(item)
+        if earlier is None or item.task.xfail:
+            return None
+        if earlier.outcome == "failed":
+            return pytest.mark.xfail(reason=KNOWN_FAILURE, raises=KnownFailure, strict=False)
+        if earlier.outcome == "error":
+            return pytest.mark.xfail(reason=KNOWN_ERROR, raises=EvaluationError, strict=False)
+        return None
 
-    def _explained(self, item: EvalItem, earlier: SideItem, result: Result, message: str) -> str:
+    def _explained(self, item: PlannedItem, earlier: SideItem, result: Result, message: str) -> str:
         entries = {selected.id: evaluator_entry(selected) for selected in result.verdicts}
         answer = masked(result.answers[0].actual_output) if result.answers else ""
         change = ItemChange(
@@ -163,12 +168,12 @@ class SessionBaseline:
             lines.append(f"answer by words: {word_diff(change_windows(earlier.answer, answer))}")
         return "\n".join([*lines, message])
 
-    def is_compared(self, item: EvalItem) -> bool:
+    def is_compared(self, item: PlannedItem) -> bool:
         """Return whether an item has a verdict in the baseline, and its test did not change."""
         earlier = self._compared(item)
         return earlier is not None and earlier.outcome in ("passed", "failed")
 
-    def attempts(self, item: EvalItem, result: Result) -> tuple[int, int] | None:
+    def attempts(self, item: PlannedItem, result: Result) -> tuple[int, int] | None:
         """Return how many of the baseline's repeats of an item pass, and their number; None for one answer.
 
         Counted are the evaluators that the repeats of the confirmation are judged by.
@@ -183,25 +188,27 @@ class SessionBaseline:
         passes = [all(state is not False for state in states) for states in zip(*repeats, strict=False)]
         return (sum(passes), len(passes)) if passes else None
 
-    def has_regressed(self, item: EvalItem, result: Result) -> bool:
+    def has_regressed(self, item: PlannedItem, result: Result) -> bool:
         """Return whether a failing item passed in the baseline, or fails by an evaluator that passed it."""
         earlier = self._compared(item)
-        return earlier is not None and (
-            earlier.outcome == "passed" or bool(self.new_failures(item, result) and not is_refuted(result))
-        )
+        if earlier is None:
+            return False
+        has_new_failure = bool(self.new_failures(item, result)) and not is_refuted(result)
+        return class_of(earlier.outcome, "failed", has_new_failure=has_new_failure) == "regressed"
 
-    def new_failures(self, item: EvalItem, result: Result) -> frozenset[ConfiguredEvaluator]:
+    def new_failures(self, item: PlannedItem, result: Result) -> frozenset[ConfiguredEvaluator]:
         """Return the evaluators that fail an item and passed it in the baseline, where others failed it."""
         earlier = self._compared(item)
-        if earlier is None or earlier.outcome != "failed":
+        if earlier is None:
             return frozenset()
-        return frozenset(
-            selected
+        failing = {
+            selected.id: selected
             for selected, reached in result.verdicts.items()
-            if reached.passed is False and selected.id in earlier.passing and result.decides(selected)
-        )
+            if reached.passed is False and result.decides(selected)
+        }
+        return frozenset(failing[id] for id in new_failures(earlier, failing))
 
-    def fault(self, item: EvalItem, result: Result) -> ThresholdMissed:
+    def fault(self, item: PlannedItem, result: Result) -> ThresholdMissed:
         """Return the failure of an item; of a regressed one its message begins with what has changed."""
         earlier = self._compared(item)
         message = explain(result)
@@ -217,7 +224,7 @@ class SessionBaseline:
             else ThresholdMissed(message)
         )
 
-    def properties(self, item: EvalItem, result: Result) -> Iterator[tuple[str, str | float]]:
+    def properties(self, item: PlannedItem, result: Result) -> Iterator[tuple[str, str | float]]:
         """Yield names and values that compare an item with the baseline, for its properties.
 
         They are the class of the item, and the base score and the difference of each metric.
@@ -274,7 +281,7 @@ class SessionBaseline:
             identity[:3] not in collected and (models is None or identity[2] in models)
         )
 
-    def changed_parts(self, item: EvalItem) -> tuple[str, ...]:
+    def changed_parts(self, item: PlannedItem) -> tuple[str, ...]:
         """Return what differs between an item's test and that of the baseline; () where it is not there."""
         if item.nodeid not in self._changed:
             earlier = self._earlier(item)
@@ -285,11 +292,11 @@ class SessionBaseline:
             )
         return self._changed[item.nodeid]
 
-    def _compared(self, item: EvalItem) -> SideItem | None:
+    def _compared(self, item: PlannedItem) -> SideItem | None:
         """Return an item of the baseline, None where it is not there or was another test."""
         return None if self.changed_parts(item) else self._earlier(item)
 
-    def _earlier(self, item: EvalItem) -> SideItem | None:
+    def _earlier(self, item: PlannedItem) -> SideItem | None:
         model = item.task.model
         key = safe_identifier(item.task.key)
         for name in (model.label, model.key):
@@ -298,7 +305,7 @@ class SessionBaseline:
         return None
 
 
-def _digests(items: Sequence[EvalItem], files: Collection[str]) -> dict[str, dict[str, int]]:
+def _digests(items: Sequence[PlannedItem], files: Collection[str]) -> dict[str, dict[str, int]]:
     """Return the digests of the collected cases of some files."""
     digests: dict[str, dict[str, int]] = {file: {} for file in files}
     for item in items:
@@ -308,13 +315,9 @@ def _digests(items: Sequence[EvalItem], files: Collection[str]) -> dict[str, dic
     return digests
 
 
-def _digest_of(item: EvalItem) -> CaseDigest:
+def _digest_of(item: PlannedItem) -> CaseDigest:
     """Return the digest of a collected case with the evaluators that judge it."""
-    evals, task = item.file.evals, item.task
-    chosen = task.chosen
-    if chosen is None:
-        chosen = evals.plan(evals.configuration(item.path.parent)).selected
-    return case_digest_of(task, row_entry(task.case, {}), chosen)
+    return case_digest_of(item.task, row_entry(item.task.case, {}), item.evaluators)
 
 
 def _outcome(result: Result) -> str:

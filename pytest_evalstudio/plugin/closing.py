@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,6 +75,29 @@ class RunEnd(Struct, frozen=True, kw_only=True):
 def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
     """Yield the end of a run: four lines, and one for each thing that needs attention."""
     report, analysis = end.report, end.report.analysis
+    yield from _verdict_lines(end)
+    yield from _gap_lines(analysis)
+    if end.comparison is not None:
+        yield from _comparison_lines(analysis, end.comparison)
+    notes = {
+        "stored": analysis.stored.sentence if analysis.stored.count else "",
+        "spans": analysis.traced.sentence,
+        "not run": not_run(analysis, allows_partial=end.allows_partial),
+    }
+    yield from _noted(notes)
+    for warning in report.warnings:
+        yield ClosingLine(text=f"warning: {warning}", colour="yellow")
+    for text in workflow_lines(analysis, end.root):
+        yield ClosingLine(text=text)
+    if end.rerun and end.is_broken and _has_failures(analysis):
+        yield ClosingLine(text=f"rerun: {end.rerun}")
+    page = report.page if report.page.is_file() else report.archive
+    yield ClosingLine(text=f"report: {os.path.relpath(page, end.start)}")
+
+
+def _verdict_lines(end: RunEnd) -> Iterator[ClosingLine]:
+    """Yield the verdict, and what fails it."""
+    report, analysis = end.report, end.report.analysis
     if text := nothing_line(analysis):
         yield ClosingLine(text=text, colour="yellow")
     is_passed = report.verdict.outcome == "passed" and not end.exit_status
@@ -84,37 +107,36 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
         yield ClosingLine(text=f"failing answers: {failures}")
     if analysis.run.session is not None and (names := analysis.run.session.failed_names):
         yield ClosingLine(text=f"failed, and not by an evaluator: {', '.join(names)}", colour="red")
-    if analysis.retrieval_gap:
-        yield ClosingLine(text=f"not retrieved: {analysis.retrieval_gap}", colour="yellow")
-    if analysis.coverage.sentence:
-        yield ClosingLine(text=f"unchecked: {analysis.coverage.sentence}", colour="yellow")
-    if analysis.incomplete.sentence:
-        yield ClosingLine(text=f"incomplete: {analysis.incomplete.sentence}", colour="yellow")
+
+
+def _gap_lines(analysis: Analysis) -> Iterator[ClosingLine]:
+    """Yield what the answers lack, and the gates that are not met."""
+    gaps = {
+        "not retrieved": analysis.retrieval_gap,
+        "unchecked": analysis.coverage.sentence,
+        "incomplete": analysis.incomplete.sentence,
+    }
+    yield from _noted(gaps)
     for gate in analysis.gates:
         if not gate.met:
             yield ClosingLine(text=f"gate {gate.text}", colour="red")
-    if end.comparison is not None:
-        yield ClosingLine(text=f"since {end.comparison.base}: {regressions(analysis, end.comparison)}")
-        from pytest_evalstudio.analysis.comparison.sentences import notable_lines
 
-        for text in notable_lines(end.comparison):
-            yield ClosingLine(text=f"  {text}", colour="yellow")
-        if text := changed_rules(end.comparison):
-            yield ClosingLine(text=f"other rules than the baseline: {text}", colour="yellow")
-    if analysis.stored.count:
-        yield ClosingLine(text=f"stored: {analysis.stored.sentence}", colour="yellow")
-    if analysis.traced.sentence:
-        yield ClosingLine(text=f"spans: {analysis.traced.sentence}", colour="yellow")
-    if text := not_run(analysis, allows_partial=end.allows_partial):
-        yield ClosingLine(text=f"not run: {text}", colour="yellow")
-    for warning in report.warnings:
-        yield ClosingLine(text=f"warning: {warning}", colour="yellow")
-    for text in workflow_lines(analysis, end.root):
-        yield ClosingLine(text=text)
-    if end.rerun and end.is_broken and _has_failures(analysis):
-        yield ClosingLine(text=f"rerun: {end.rerun}")
-    page = report.page if report.page.is_file() else report.archive
-    yield ClosingLine(text=f"report: {os.path.relpath(page, end.start)}")
+
+def _comparison_lines(analysis: Analysis, comparison: Comparison) -> Iterator[ClosingLine]:
+    """Yield what has changed since the baseline."""
+    from pytest_evalstudio.analysis.comparison.sentences import notable_lines
+
+    yield ClosingLine(text=f"since {comparison.base}: {regressions(analysis, comparison)}")
+    for text in notable_lines(comparison):
+        yield ClosingLine(text=f"  {text}", colour="yellow")
+    yield from _noted({"other rules than the baseline": changed_rules(comparison)})
+
+
+def _noted(notes: Mapping[str, str]) -> Iterator[ClosingLine]:
+    """Yield a line for each note that says something."""
+    for topic, text in notes.items():
+        if text:
+            yield ClosingLine(text=f"{topic}: {text}", colour="yellow")
 
 
 def _has_failures(analysis: Analysis) -> bool:

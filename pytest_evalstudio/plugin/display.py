@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_evalstudio.core.display import printable, visible, visible_lines
+from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.plugin.private_api import (
     ExceptionChainRepr,
     MessageRepr,
@@ -44,6 +47,23 @@ class CollectionError(Exception):
 def usage_error(text: object) -> pytest.UsageError:
     """Return the usage error of a message."""
     return pytest.UsageError(shown(text))
+
+
+class FileWarnings:
+    """Warnings about files for pytest's warnings summary, each issued once."""
+
+    def __init__(self) -> None:
+        self._texts: set[str] = set()
+
+    def __call__(self, text: str, path: Path) -> None:
+        """Issue a warning.
+
+        There is no line 0, so that Python quotes no line of the file, which would be neither masked nor made
+        visible.
+        """
+        if text not in self._texts:
+            self._texts.add(text)
+            warnings.warn_explicit(pytest.PytestWarning(shown(text)), None, filename=str(path), lineno=0)
 
 
 class SafeTerminal:
@@ -106,7 +126,7 @@ def clean_failure(failure: object, mask: Mask = str) -> str | TerminalRepr:
     return shown(mask(str(failure)))
 
 
-@dataclass(eq=False)
+@dataclasses.dataclass(eq=False)
 class _Text(TerminalRepr):
     text: str
 
@@ -136,3 +156,25 @@ def _clean_location(location: ReprFileLocation | None, mask: Mask) -> None:
     if location is not None:
         location.path = visible(location.path)
         location.message = shown(mask(location.message))
+
+
+def differences(left: Outcome, right: Outcome) -> list[str]:
+    """Return a headline, then a line per field and metric that differs."""
+    lines = [f"Outcome({left.status}) == Outcome({right.status})"]
+    for field in dataclasses.fields(Outcome):
+        first, other = getattr(left, field.name), getattr(right, field.name)
+        if first == other:
+            continue
+        if field.name == "scores":
+            lines += _score_differences(first, other)
+        else:
+            lines.append(f"{field.name}: {first!r} != {other!r}")
+    return lines
+
+
+def _score_differences(left: Mapping[str, float | None], right: Mapping[str, float | None]) -> Iterator[str]:
+    for metric in dict.fromkeys((*left, *right)):
+        if metric not in left or metric not in right:
+            yield f"{metric}: only on the {'left' if metric in left else 'right'}"
+        elif left[metric] != right[metric]:
+            yield f"{metric}: {left[metric]!r} != {right[metric]!r}"

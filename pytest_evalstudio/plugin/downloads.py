@@ -7,7 +7,7 @@ import pytest
 from pytest_evalstudio.asking.downloads import fetch_suite
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.plugin.display import usage_error
-from pytest_evalstudio.plugin.settings import Settings
+from pytest_evalstudio.plugin.options import settings_of
 
 
 def localise(config: pytest.Config) -> None:
@@ -16,7 +16,7 @@ def localise(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: if one cannot be fetched.
     """
-    settings = Settings(config)
+    settings = settings_of(config)
     arguments = []
     for argument in config.args:
         url, sign, rest = argument.partition("::")

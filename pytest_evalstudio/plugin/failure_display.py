@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Generator
 from typing import Any
-
-import pytest
 
 from pytest_evalstudio.core.text import with_short_keys
 from pytest_evalstudio.plugin.causes import Crash, by_cause, collapsed
@@ -31,33 +28,26 @@ QUESTION_CHARS = 32
 class FailureDisplay:
     """Changes what pytest's summary shows of failing test cases, and puts the reports back afterwards.
 
-    Args:
-        close: writes the end of the run, after everything else.
-
     Attributes:
         hidden: failures whose blocks are left out, in their order.
         folded: perturbed copies that fail like their original, which are one entry with it.
     """
 
-    def __init__(self, close: Callable[[Any], None]) -> None:
+    def __init__(self) -> None:
         self.hidden: list[Any] = []
         self.folded: list[Any] = []
-        self._close = close
         self._reports: dict[str, list[Any]] = {}
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
-        """Shorten ids, and hide blocks until `show_all`, while pytest writes its failures."""
-        is_brief = terminalreporter.verbosity < 1
-        if is_brief:
+    def shorten(self, terminalreporter: Any) -> None:
+        """Shorten ids, and hide blocks until `show_all`, unless the run is verbose."""
+        if terminalreporter.verbosity < 1:
             self._shorten(terminalreporter)
             self._collapse(terminalreporter.stats)
             self._hide(terminalreporter)
-        try:
-            return (yield)
-        finally:
-            terminalreporter.stats.update(self._reports)
-            self._close(terminalreporter)
+
+    def restore(self, terminalreporter: Any) -> None:
+        """Put the reports back that pytest has written."""
+        terminalreporter.stats.update(self._reports)
 
     def show_all(self, terminalreporter: Any) -> None:
         """Put the hidden failures back: pytest's short summary, which follows, has a line for each."""

@@ -21,6 +21,7 @@ from pytest_evalstudio.text.figures import figure
 
 if TYPE_CHECKING:
     from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
+    from pytest_evalstudio.scoring.verdicts import Verdict
 
 PREFIX = "evalstudio"
 CASE = f"{PREFIX}.case"
@@ -81,14 +82,18 @@ def _properties(
     if result.unread:
         yield _property("unread", " ".join(result.unread))
     for selected in evaluators:
-        verdict = result.verdicts[selected]
-        if verdict.status != "score":
-            yield _property(f"{selected.id}.status", verdict.status)
-        for metric, value in verdict.scores.items():
-            if value is not None:
-                yield _property(f"{selected.id}.{metric}", value)
-        for metric in sorted(selected.asserted):
-            yield _property(f"{selected.id}.{metric}.threshold", selected.thresholds[metric])
+        yield from _verdict_properties(selected, result.verdicts[selected])
+
+
+def _verdict_properties(selected: ConfiguredEvaluator, verdict: Verdict) -> Iterator[tuple[str, str | float]]:
+    """Yield status, scores and thresholds of an evaluator."""
+    if verdict.status != "score":
+        yield _property(f"{selected.id}.status", verdict.status)
+    for metric, value in verdict.scores.items():
+        if value is not None:
+            yield _property(f"{selected.id}.{metric}", value)
+    for metric in sorted(selected.asserted):
+        yield _property(f"{selected.id}.{metric}.threshold", selected.thresholds[metric])
 
 
 @functools.lru_cache(maxsize=4096, typed=True)

@@ -6,7 +6,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, cast, overload
+from typing import Any, Protocol, TypeVar, Unpack, cast, overload
 
 import pytest
 
@@ -28,17 +28,15 @@ from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.late_fixtures import GENERAL, PREFIX, FixtureFunction
 from pytest_evalstudio.plugin.loops import is_loop_running
 from pytest_evalstudio.plugin.perturbed_cases import perturb_fixture
+from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.plugin.reports import CHECKS
+from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.scoring.messages import explain, misses
 from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import answered_task
 from pytest_evalstudio.scoring.verdicts import Flip
-
-if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.session import EvalSession
-
 
 Content = TypeVar("Content", TestSuite, TestLab, LlmDataset)
 
@@ -239,33 +237,33 @@ def fixture_plugin(functions: Mapping[str, FixtureFunction]) -> types.ModuleType
     return cast(types.ModuleType, holder)
 
 
-def fixture_functions(evals: EvalSession) -> dict[str, FixtureFunction]:
+def fixture_functions(project: Project, services: Services) -> dict[str, FixtureFunction]:
     """Return the functions of all fixtures, by name."""
-    functions = {f"{PREFIX}{id}": _check_fixture(evals, id) for id in evals.registry.evaluators}
+    functions = {f"{PREFIX}{id}": _check_fixture(project, services, id) for id in project.registry.evaluators}
     general = (
         _case_fixture(),
-        _model_fixture(evals),
+        _model_fixture(project, services),
         _suite_fixture(),
-        perturb_fixture(evals),
+        perturb_fixture(project, services),
     )
     functions |= dict(zip(GENERAL, general, strict=True))
     for contrib in contribs():
         for name, target in contrib.fixtures.items():
-            make: Callable[[EvalSession], FixtureFunction] = loaded(target)
-            functions[name] = make(evals)
+            make: Callable[[Project], FixtureFunction] = loaded(target)
+            functions[name] = make(project)
     return functions
 
 
-def _check_fixture(evals: EvalSession, id: str) -> FixtureFunction:
-    spec = evals.registry.evaluators.spec(id)
+def _check_fixture(project: Project, services: Services, id: str) -> FixtureFunction:
+    spec = project.registry.evaluators.spec(id)
 
     def make(request: pytest.FixtureRequest) -> Check:
-        config = evals.configuration(request.path.parent)
-        plan = evals.plan(config)
+        config = project.configuration(request.path.parent)
+        plan = project.plan(config)
         selected = plan.alone(id)
-        evals.provider.open(config, [selected])
+        services.provider.open(config, [selected])
         # `flips = "report"` is about the items of files; `check_flip` is asked to assert.
-        pipeline = Pipeline.under(config, plan, evals.provider, spans=evals.spans, strict_flips=True)
+        pipeline = Pipeline.under(config, plan, services.provider, spans=services.spans, strict_flips=True)
         return Check(pipeline, selected, request.node)
 
     make.__doc__ = f"{spec.name}: `.check(case)` asserts, `.score(case)` returns. {spec.description}"
@@ -283,7 +281,7 @@ def _case_fixture() -> FixtureFunction:
     return eval_case
 
 
-def _model_fixture(evals: EvalSession) -> FixtureFunction:
+def _model_fixture(project: Project, services: Services) -> FixtureFunction:
     def eval_model(request: pytest.FixtureRequest) -> Iterator[EvalModel]:
         """Return a configured model by its name.
 
@@ -293,12 +291,12 @@ def _model_fixture(evals: EvalSession) -> FixtureFunction:
 
         def named(name: str) -> AskedModel:
             try:
-                info, session = evals.models.named(name, evals.configuration(request.path.parent))
+                info, session = services.models.named(name, project.configuration(request.path.parent))
             except ConfigurationError as exc:
                 raise usage_error(exc) from None
-            if fixture := evals.models.fixture_of(info):
+            if fixture := project.models.fixture_of(info):
                 value = _fixture_value(request, fixture)
-                evals.models.bind(info, value, request.fixturenames)
+                services.models.bind(info, value, request.fixturenames)
             return TestedModel(info, session)
 
         yield named

@@ -1,13 +1,8 @@
-"""Names under which the parts of the plugin leave something for each other, and the services of a session."""
+"""Names under which the parts of the plugin leave something for each other."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import pytest
-
-if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.session import EvalSession
 
 SESSION = "evalstudio-session"
 PAYLOAD = "evalstudio"
@@ -21,9 +16,9 @@ FAILING = "evalstudio_failing"
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
 FROZEN = pytest.StashKey[bool]()
+"""Set where the garbage collector leaves the collected items alone."""
 UNCOLLECTED = pytest.StashKey[dict[str, None]]()
 """Node ids that pytest could not collect, each once: several workers of xdist report the same."""
-"""Set where the garbage collector leaves the collected items alone."""
 SCORE = "evalstudio_score"
 """Attribute of a test report with the primary scores in words, for -v."""
 BRIEF = "evalstudio_brief"
@@ -66,9 +61,3 @@ class SessionCounts:
 
 COUNTS = pytest.StashKey[SessionCounts]()
 """Tests of the session as pytest reports them in this process."""
-
-
-def running_session(config: pytest.Config) -> EvalSession:
-    """Return the evaluation services of a pytest session that has some."""
-    hooks: Any = config.pluginmanager.get_plugin(SESSION)
-    return hooks.evals  # type: ignore[no-any-return]

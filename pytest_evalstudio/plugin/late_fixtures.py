@@ -21,6 +21,11 @@ NAMES = frozenset((*GENERAL, *FIXTURES, *(PREFIX + id for id in MODULES["evaluat
 FixtureFunction = Callable[[pytest.FixtureRequest], Iterator[object]]
 
 
+def evaluates(item: pytest.Item) -> bool:
+    """Return whether a test uses a fixture that evaluates."""
+    return any(name.startswith(PREFIX) for name in getattr(item, "fixturenames", ()))
+
+
 def late_fixtures(function: Callable[[str], FixtureFunction]) -> types.ModuleType:
     """Return a plugin whose attributes are the fixtures; pytest looks for them in modules, not in instances.
 

@@ -7,11 +7,15 @@ from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 if TYPE_CHECKING:
-    import pytest
+    from pytest_evalstudio.plugin.settings import Settings
 
 FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*", "*_scores.*")
 """Names of files that are looked at while a folder is walked."""
+SUFFIXES = (".json", ".yaml", ".yml", ".csv", ".tsv")
+"""Suffixes of files of test cases."""
 OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "--evalstudio-evaluators": {
@@ -173,4 +177,42 @@ def add_options(parser: pytest.Parser) -> None:
         "names of files that are looked at while a folder is walked",
         type="args",
         default=list(FILES),
+    )
+
+
+def add_markers(config: pytest.Config) -> None:
+    """Declare the markers of the items."""
+    config.addinivalue_line("markers", "evalstudio: a test case of a suite, lab or data set")
+    config.addinivalue_line("markers", "arena: a pair of models whose answers a judge compares")
+    config.addinivalue_line("markers", "scores: a gate over a scored table")
+    config.addinivalue_line("markers", "mrm: a step of a model-risk-management workflow")
+    config.addinivalue_line(
+        "markers", "mrm_step(id): the step of that id, e.g. -m 'mrm_step(id=\"topic_modeling\")'"
+    )
+
+
+def settings_of(config: pytest.Config) -> Settings:
+    """Return the settings of a session: its options, ini keys and place in the run."""
+    from pytest_evalstudio.plugin.settings import CommandLine, Settings
+
+    option = config.option
+    # Without earlier failures, --lf runs all tests.
+    runs_last_failed = bool(getattr(option, "lf", False)) and bool(
+        config.cache is not None and config.cache.get("cache/lastfailed", None)
+    )
+    worker: Mapping[str, Any] = getattr(config, "workerinput", {})
+    return Settings(
+        CommandLine(
+            options=option,
+            root=config.rootpath,
+            start=config.invocation_params.dir,
+            arguments=tuple(config.args),
+            runs_last_failed=runs_last_failed,
+            ini_baseline=str(config.getini("evalstudio_baseline") or ""),
+            ini_policy=str(config.getini("evalstudio_pass") or ""),
+            pytest=pytest.__version__,
+            is_worker=hasattr(config, "workerinput"),
+            workers=int(worker.get("workercount", 1)),
+            run_id=str(worker.get("testrunuid", "")),
+        )
     )

@@ -13,13 +13,14 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.plugin.display import shown, usage_error
+from pytest_evalstudio.plugin.project import Project
+from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
 from pytest_evalstudio.scoring.perturbing.tasks import perturbed_cases
 from pytest_evalstudio.scoring.perturbing.texts import Perturber
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
-    from pytest_evalstudio.plugin.session import EvalSession
 
 
 class EvalPerturb(Protocol):
@@ -36,7 +37,7 @@ class EvalPerturb(Protocol):
     ) -> list[Case]: ...
 
 
-def perturb_fixture(evals: EvalSession) -> FixtureFunction:
+def perturb_fixture(project: Project, services: Services) -> FixtureFunction:
     """Return the function of the fixture."""
 
     def eval_perturb(request: pytest.FixtureRequest) -> Iterator[EvalPerturb]:
@@ -47,7 +48,7 @@ def perturb_fixture(evals: EvalSession) -> FixtureFunction:
 
         def perturb(question: str | Case, /, *perturbations: str, seed: int | None = None) -> list[Case]:
             try:
-                perturber = _perturber(evals, request, perturbations, seed)
+                perturber = _perturber(project, services, request, perturbations, seed)
             except ConfigurationError as exc:
                 raise usage_error(exc) from None
             case = question if isinstance(question, Case) else make_case(question)
@@ -63,7 +64,7 @@ def perturb_fixture(evals: EvalSession) -> FixtureFunction:
                 # A loop over no cases would pass without having checked anything.
                 pytest.fail(shown("\n".join(f"eval_perturb: {note}" for note in notes)), pytrace=False)
             for note in notes:
-                evals.warn(f"{request.node.nodeid}: eval_perturb: {note}", request.path)
+                project.warn(f"{request.node.nodeid}: eval_perturb: {note}", request.path)
             return cases
 
         yield perturb
@@ -72,19 +73,23 @@ def perturb_fixture(evals: EvalSession) -> FixtureFunction:
 
 
 def _perturber(
-    evals: EvalSession, request: pytest.FixtureRequest, perturbations: tuple[str, ...], seed: int | None
+    project: Project,
+    services: Services,
+    request: pytest.FixtureRequest,
+    perturbations: tuple[str, ...],
+    seed: int | None,
 ) -> Perturber:
     """Return the maker of perturbed cases.
 
     Raises:
         ConfigurationError: if a perturbation is malformed or not available, or none is named.
     """
-    config = evals.configuration(request.path.parent)
+    config = project.configuration(request.path.parent)
     chains = parse_perturbations(
         ",".join(perturbations),
-        evals.registry,
+        project.registry,
         config.perturbator,
         folder=config.folder,
-        judge=lambda: evals.provider.judges.open(config),
+        judge=lambda: services.provider.judges.open(config),
     )
     return Perturber(chains, seed=config.perturbations.seed if seed is None else seed)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,10 +13,9 @@ import pytest
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.text import excerpt
-from pytest_evalstudio.plugin.chunked import INDEX
 from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
 from pytest_evalstudio.plugin.figures import show_figures
-from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem
+from pytest_evalstudio.plugin.items import ATTEMPTS, INDEX, EvalItem, RecordedItem
 from pytest_evalstudio.plugin.keys import (
     BRIEF,
     CAUSE,
@@ -23,10 +24,11 @@ from pytest_evalstudio.plugin.keys import (
     ITEM,
     LIKENESS,
     PAYLOAD,
-    running_session,
 )
 from pytest_evalstudio.plugin.payload import Payload
-from pytest_evalstudio.plugin.recorded import RecordedItem
+from pytest_evalstudio.plugin.planning import PlannedItem, RunPlan, run_wide
+from pytest_evalstudio.plugin.project import Project
+from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.messages import brief_headline, error_cause, failure_signature, misses
@@ -43,44 +45,90 @@ CHECKS = pytest.StashKey[Checks]()
 """Checks that a test written in Python has made so far."""
 
 
-def amend_report(item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
+class Announced:
+    """The entries of the header's tables that this process has sent already."""
+
+    def __init__(self) -> None:
+        self._keys: set[tuple[str, str]] = set()
+
+    def first(self, table: str, key: str) -> bool:
+        """Return whether an entry has not been sent yet, and remember it as sent."""
+        if (table, key) in self._keys:
+            return False
+        self._keys.add((table, key))
+        return True
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReportContext:
+    """What the reports of a process have in common.
+
+    Attributes:
+        announced: entries of the record's header that this process has sent.
+        plan: of the run; None where pytest runs items before it is made.
+    """
+
+    project: Project
+    services: Services
+    announced: Announced
+    plan: RunPlan | None
+
+    @functools.cached_property
+    def run_wide(self) -> dict[str, ConfiguredEvaluator]:
+        """Return the evaluators of the record's header by id."""
+        return run_wide(self.project, self.plan)
+
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Return the names of the metadata by which a comparison groups items."""
+        return tuple(self.project.settings.session.comparison.segments)
+
+
+def amend_report(
+    item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport, context: ReportContext
+) -> None:
     """Attach the entry of an item that is decided by this report, correct its duration and what it shows."""
+    mask = context.services.mask
     if isinstance(item, EvalItem | RecordedItem):
         if hasattr(item.config, "workerinput"):
             setattr(report, ITEM, True)
-        clean_report(report, running_session(item.config).mask)
+        clean_report(report, mask)
     else:
         _shorten(call, report)
     if isinstance(item, EvalItem):
         _share_values(item, report)
         _share_time(item, call, report)
+        result = item.finished_result()
         if report.when == "call":
-            show_figures(report, item.config, _result(item))
-        if (result := _result(item)) is not None and (report.failed or hasattr(report, "wasxfail")):
-            mask = running_session(item.config).mask
-            question = shown_line(mask(excerpt(item.task.case.question, QUESTION_CHARS)))
-            setattr(report, BRIEF, [mask(brief_headline(result))[:BRIEF_CHARS], question])
-            setattr(report, LIKENESS, [_original_nodeid(item), failure_signature(result)])
-            if result.errors:
-                cause, lines = error_cause(result)
-                setattr(report, CAUSE, [hashlib.sha256(cause.encode()).hexdigest(), mask(lines)])
-        if report.when == "call" or (report.when == "setup" and not report.passed):
-            setattr(report, PAYLOAD, _payload(item, report).plain())
-            _mark_failure(report)
+            show_figures(report, item.config, result)
+        if result is not None and (report.failed or hasattr(report, "wasxfail")):
+            _attach_summary(item, report, result, mask)
+    if report.when == "call" or (report.when == "setup" and not report.passed):
+        _attach_payload(item, report, context)
+
+
+def _attach_summary(item: EvalItem, report: pytest.TestReport, result: Result, mask: Mask) -> None:
+    """Attach the reason on one line, what fails the item, and the cause of an error."""
+    question = shown_line(mask(excerpt(item.task.case.question, QUESTION_CHARS)))
+    setattr(report, BRIEF, [mask(brief_headline(result))[:BRIEF_CHARS], question])
+    setattr(report, LIKENESS, [_original_nodeid(item), failure_signature(result)])
+    if result.errors:
+        cause, lines = error_cause(result)
+        setattr(report, CAUSE, [hashlib.sha256(cause.encode()).hexdigest(), mask(lines)])
+
+
+def _attach_payload(item: pytest.Item, report: pytest.TestReport, context: ReportContext) -> None:
+    """Attach the entries of an item that this report decides, and mark a failure that they hold."""
+    if isinstance(item, EvalItem):
+        payload, fails = _payload(item, report, context), True
     elif isinstance(item, RecordedItem):
-        if report.when == "call" or (report.when == "setup" and not report.passed):
-            setattr(report, PAYLOAD, item.payload(report).plain())
-            _mark_failure(report)
-    elif CHECKS in item.stash and (report.when == "call" or (report.when == "setup" and not report.passed)):
-        payload, fails = _payload_of_checks(item, report)
-        setattr(report, PAYLOAD, payload.plain())
-        if fails:
-            _mark_failure(report)
-
-
-def _mark_failure(report: pytest.TestReport) -> None:
-    """Mark a failing report whose failure is in the record; pytest's other failures are counted besides."""
-    if report.failed:
+        payload, fails = item.payload(report), True
+    elif CHECKS in item.stash:
+        payload, fails = _payload_of_checks(item, report, context)
+    else:
+        return
+    setattr(report, PAYLOAD, payload.plain())
+    if fails and report.failed:  # pytest's other failures are counted besides
         setattr(report, FAILING, True)
 
 
@@ -89,15 +137,13 @@ def _original_nodeid(item: EvalItem) -> str:
     original = item.task.source
     while original is not None and original.source is not None:
         original = original.source
-    return "" if original is None else f"{item.file.nodeid}::{original.name}"
+    return "" if original is None else f"{item.planned.file.nodeid}::{original.name}"
 
 
 def finish_item(item: pytest.Item) -> None:
     """Release the result and the attempts of an item that is not run again."""
     if ATTEMPTS in item.stash:
         del item.stash[ATTEMPTS]
-    if isinstance(item, EvalItem) and hasattr(item, "chunk"):
-        item.chunk.release(item)
     if isinstance(item, EvalItem):
         item.finish()
 
@@ -135,12 +181,8 @@ def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestR
         return
     setup_s = max(0.0, call.duration - item.chunk.spent_s)
     item.chunk.spent_s = 0.0
-    result = _result(item)
+    result = item.finished_result()
     report.duration = setup_s + (result.seconds if result is not None else 0.0)
-
-
-def _result(item: EvalItem) -> Result | None:
-    return item.chunk.finished(item) if hasattr(item, "chunk") else None
 
 
 def _verdict(report: pytest.TestReport) -> VerdictWord:
@@ -151,17 +193,16 @@ def _verdict(report: pytest.TestReport) -> VerdictWord:
     return report.outcome
 
 
-def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
-    result = _result(item)
+def _payload(item: EvalItem, report: pytest.TestReport, context: ReportContext) -> Payload:
+    result = item.finished_result()
     task = item.task
-    evals = item.file.evals
     is_not_run = result is not None and bool(result.not_run) and report.skipped
     head = ItemHead(
         index=item.stash[INDEX],
         nodeid=item.nodeid,
         verdict="not_run" if is_not_run else _verdict(report),
         duration_s=report.duration,
-        file=item.file.nodeid,
+        file=item.planned.file.nodeid,
         key=task.key,
         test_key=task.case.test_key,
         model_key=task.model.key,
@@ -169,11 +210,12 @@ def _payload(item: EvalItem, report: pytest.TestReport) -> Payload:
         reason=_reason(report) if result is None or not (result.errors or misses(result)) else "",
         xfail=task.xfail,
         attempts=_attempts(item),
-        segments=tuple(evals.settings.session.comparison.segments),
+        segments=context.segments,
     )
     verdicts = result.verdicts if result is not None else ()
-    tables = item_tables(item, verdicts, evals.announced)
-    entry = item_entry(head, result, evals.run_wide)
+    tables = item_tables(item.planned, verdicts, context.announced, context.run_wide)
+    tables.spans.update(context.services.spans.take())
+    entry = item_entry(head, result, context.run_wide)
     item.stash.setdefault(ATTEMPTS, []).append(attempt_of(entry))
     return Payload.of(item.nodeid, tables, [entry])
 
@@ -187,23 +229,14 @@ def _code(result: Result | None, report: pytest.TestReport, *, is_not_run: bool)
     return ItemCode.NOT_FINISHED if result is None and report.failed else ItemCode.NONE
 
 
-class Announced:
-    """The entries of the header's tables that this process has sent already."""
-
-    def __init__(self) -> None:
-        self._keys: set[tuple[str, str]] = set()
-
-    def first(self, table: str, key: str) -> bool:
-        """Return whether an entry has not been sent yet, and remember it as sent."""
-        if (table, key) in self._keys:
-            return False
-        self._keys.add((table, key))
-        return True
-
-
-def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], announced: Announced) -> Tables:
+def item_tables(
+    item: PlannedItem,
+    evaluators: Iterable[ConfiguredEvaluator],
+    announced: Announced,
+    evaluators_of_run: Mapping[str, ConfiguredEvaluator],
+) -> Tables:
     """Return the entries of the header's tables that an item refers to and that have not been sent yet."""
-    file, model, run_wide = item.file, item.task.model, item.file.evals.run_wide
+    file, model = item.file, item.task.model
     name = file.nodeid
     return Tables(
         models={model.key: model_entry(model)} if announced.first("models", model.key) else {},
@@ -213,7 +246,7 @@ def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], annou
             else {}
         ),
         evaluators={
-            selected.id: evaluator_entry(run_wide.get(selected.id, selected))
+            selected.id: evaluator_entry(evaluators_of_run.get(selected.id, selected))
             for selected in evaluators
             if announced.first("evaluators", selected.id)
         },
@@ -222,19 +255,20 @@ def item_tables(item: EvalItem, evaluators: Iterable[ConfiguredEvaluator], annou
             for name, digest in document_digests(item.task.case).items()
             if announced.first("documents", name)
         },
-        spans=file.evals.spans.take(),
     )
 
 
-def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> tuple[Payload, bool]:
+def _payload_of_checks(
+    item: pytest.Item, report: pytest.TestReport, context: ReportContext
+) -> tuple[Payload, bool]:
     """Return the entries of a Python test's checks, and whether one of them fails."""
-    evals = running_session(item.config)
+    announced, evaluators = context.announced, context.run_wide
     file = item.nodeid.split("::")[0]
     tables = Tables(
         models={},
-        files={file: file_entry(file, "python")} if evals.announced.first("files", file) else {},
+        files={file: file_entry(file, "python")} if announced.first("files", file) else {},
         evaluators={},
-        spans=evals.spans.take(),
+        spans=context.services.spans.take(),
     )
     items = []
     checks = item.stash[CHECKS]
@@ -253,15 +287,17 @@ def _payload_of_checks(item: pytest.Item, report: pytest.TestReport) -> tuple[Pa
             key=result.task.key,
             model_key=model.key,
             attempts=attempts,
-            segments=tuple(evals.settings.session.comparison.segments),
+            segments=context.segments,
         )
-        items.append(item_entry(head, result, evals.run_wide))
-        if evals.announced.first("models", model.key):
+        items.append(item_entry(head, result, evaluators))
+        if announced.first("models", model.key):
             tables.models[model.key] = model_entry(model)
-        if evals.announced.first("evaluators", selected.id):
-            tables.evaluators[selected.id] = evaluator_entry(evals.run_wide.get(selected.id, selected))
+        if announced.first("evaluators", selected.id):
+            tables.evaluators[selected.id] = evaluator_entry(evaluators.get(selected.id, selected))
     attempt = Attempt(
-        verdict=_verdict(report), duration_s=round(report.duration, 6), reason=_headline(report, evals.mask)
+        verdict=_verdict(report),
+        duration_s=round(report.duration, 6),
+        reason=_headline(report, context.services.mask),
     )
     item.stash.setdefault(ATTEMPTS, []).append(attempt)
     return Payload.of(item.nodeid, tables, items), any(each.verdict in BROKEN for each in items)

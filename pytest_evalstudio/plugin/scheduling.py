@@ -6,9 +6,8 @@ The items of a chunk stay on one worker; ordinary tests keep the distribution of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import msgspec
 import pytest
 from xdist.scheduler import (
     LoadFileScheduling,
@@ -19,14 +18,8 @@ from xdist.scheduler import (
 )
 
 from pytest_evalstudio.asking.runs import AskingRun
-from pytest_evalstudio.plugin.keys import PLAN_CHANNEL
-from pytest_evalstudio.plugin.plans import WorkerPlan
+from pytest_evalstudio.plugin.sharing import WorkerPlan, received_plan, send_run
 
-if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.session import EvalSession
-
-RUN_TIMEOUT_S = 30.0
-"""Limit of the wait for the reply of the controller, which precedes the first item."""
 _STANDARD: Mapping[str, Any] = {
     "load": LoadScheduling,
     "loadscope": LoadScopeScheduling,
@@ -36,52 +29,18 @@ _STANDARD: Mapping[str, Any] = {
 }
 
 
-def send_plan(config: pytest.Config, plan: WorkerPlan) -> None:
-    """Send a worker's plan to the controller, before the controller learns what the worker has collected."""
-    channel = config.workerinput.get(PLAN_CHANNEL)  # type: ignore[attr-defined]
-    if channel is not None:
-        channel.send(plan.encoded())
-
-
-def receive_run(config: pytest.Config) -> AskingRun | None:
-    """Wait for the run that the controller begins for the plan of this worker; None if none arrives."""
-    channel = config.workerinput.get(PLAN_CHANNEL)  # type: ignore[attr-defined]
-    if channel is None:
-        return None
-    try:
-        return msgspec.json.decode(channel.receive(timeout=RUN_TIMEOUT_S), type=AskingRun)
-    except (channel.TimeoutError, EOFError):
-        return None
-
-
-def _send_run(node: Any, run: AskingRun) -> None:
-    """Tell a worker the run that its questions belong to, before it gets items."""
-    channel = node.workerinput.get(PLAN_CHANNEL)
-    if channel is not None:
-        channel.send(msgspec.json.encode(run))
-
-
-def _received(node: Any) -> WorkerPlan | None:
-    """Return the plan that a worker sent; None if it has no eval items."""
-    channel = node.workerinput.get(PLAN_CHANNEL)
-    if channel is None:
-        return None
-    try:
-        return WorkerPlan.decoded(channel.receive(timeout=0))
-    except (channel.TimeoutError, EOFError):
-        return None
-
-
 def make_scheduler(
-    config: pytest.Config, log: Any, services: Callable[[], EvalSession]
+    config: pytest.Config, log: Any, begin: Callable[[WorkerPlan], AskingRun]
 ) -> ChunkedScheduler | None:
     """Return the scheduler of a run, None to leave the choice to xdist.
 
     Args:
-        services: starts the evaluation services, where a worker has eval items.
+        config: of the controller.
+        log: of xdist.
+        begin: begins the run of a worker's plan, where a worker has eval items.
     """
     mode = config.getvalue("dist")
-    return ChunkedScheduler(config, log, mode, services) if mode in _STANDARD else None
+    return ChunkedScheduler(config, log, mode, begin) if mode in _STANDARD else None
 
 
 class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
@@ -135,15 +94,15 @@ class ChunkedScheduler:
     """
 
     def __init__(
-        self, config: pytest.Config, log: Any, mode: str, services: Callable[[], EvalSession]
+        self, config: pytest.Config, log: Any, mode: str, begin: Callable[[WorkerPlan], AskingRun]
     ) -> None:
-        self._services = services
+        self._begin = begin
         self._config = config
         self._log = log
         self._mode = mode
         self._nodes: list[Any] = []
         self._chosen: Any = None
-        self._is_evaluated = False
+        self._run: AskingRun | None = None
         self._numnodes = _STANDARD[mode](config, log).numnodes
 
     def add_node(self, node: Any) -> None:
@@ -157,8 +116,8 @@ class ChunkedScheduler:
             self._chosen = self._choose(node)
             for waiting in self._nodes:
                 self._chosen.add_node(waiting)
-        if self._is_evaluated:
-            _send_run(node, self._services().asking_run())
+        if self._run is not None:
+            send_run(node, self._run)
         self._chosen.add_node_collection(node, collection)
 
     def remove_node(self, node: Any) -> Any:
@@ -190,13 +149,12 @@ class ChunkedScheduler:
         return getattr(suite, name)
 
     def _choose(self, node: Any) -> Any:
-        plan = _received(node)
+        plan = received_plan(node)
         if plan is None:
             return _STANDARD[self._mode](self._config, self._log)
         if plan.usage_error:
             raise pytest.UsageError(plan.usage_error)
-        self._services().begin_shared(plan)
-        self._is_evaluated = True
+        self._run = self._begin(plan)
         if not plan.chunks:
             return _STANDARD[self._mode](self._config, self._log)
         return _ChunkScheduling(self._config, self._log, self._mode, plan.chunks)

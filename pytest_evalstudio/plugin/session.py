@@ -1,57 +1,50 @@
-"""The evaluation services of a pytest session, shared by its eval files."""
+"""State of one pytest session with evaluations, and what its hooks do; no other module takes it."""
 
 from __future__ import annotations
 
 import atexit
 import functools
 import gc
-import threading
-import warnings
-from collections.abc import Callable, Collection, Mapping
-from contextlib import ExitStack
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec import structs
 
 from pytest_evalstudio.asking.runs import AskingRun, UnfinishedRun
-from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.plugin import chunked
-from pytest_evalstudio.plugin.checks import checks, checks_something
-from pytest_evalstudio.plugin.collected import CaseOfModel, cases_of_models
-from pytest_evalstudio.plugin.confirming import confirmation_test
-from pytest_evalstudio.plugin.continuing import announcement, question_count, run_inputs
-from pytest_evalstudio.plugin.display import SafeTerminal, shown, shown_line, usage_error
+from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
+from pytest_evalstudio.plugin.display import FileWarnings, SafeTerminal, shown_line, usage_error
 from pytest_evalstudio.plugin.failure_display import FailureDisplay
-from pytest_evalstudio.plugin.keys import FROZEN
-from pytest_evalstudio.plugin.late_fixtures import PREFIX
-from pytest_evalstudio.plugin.reports import Announced
-from pytest_evalstudio.plugin.settings import Settings
+from pytest_evalstudio.plugin.figures import PREFIX as PROPERTIES
+from pytest_evalstudio.plugin.keys import COUNTS, FROZEN, SPENT, UNCOLLECTED
+from pytest_evalstudio.plugin.late_fixtures import PREFIX, evaluates
+from pytest_evalstudio.plugin.options import settings_of
+from pytest_evalstudio.plugin.planning import (
+    CaseOfModel,
+    RunPlan,
+    announcement,
+    check_gates,
+    check_tables,
+    question_count,
+    run_inputs,
+)
+from pytest_evalstudio.plugin.private_api import add_suite_property
+from pytest_evalstudio.plugin.project import CollectionLog, Project
+from pytest_evalstudio.plugin.reports import Announced, ReportContext
+from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.record.outputs import UNFINISHED
-from pytest_evalstudio.scoring.model_provider import ModelProvider, left_out
-from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
-from pytest_evalstudio.scoring.perturbing.texts import Perturber
-from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
-from pytest_evalstudio.stats.confirmation import ConfirmationTest
+from pytest_evalstudio.record.schema import FAILED_NAMES, SessionEnd
+from pytest_evalstudio.scoring.model_provider import ModelProvider
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.asking.tracing import Tracing
-    from pytest_evalstudio.plugin.baseline import SessionBaseline
-    from pytest_evalstudio.plugin.items import EvalItem
+    from pytest_evalstudio.analysis.analyse import Analysis
+    from pytest_evalstudio.asking.runs import RunInputs
+    from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.plugin.items import EvalItem, RecordedItem
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
-    from pytest_evalstudio.plugin.loops import FixtureLoops
-    from pytest_evalstudio.plugin.models import Models
-    from pytest_evalstudio.plugin.pacing import Pacing
-    from pytest_evalstudio.plugin.plans import WorkerPlan
-    from pytest_evalstudio.plugin.recorded import RecordedItem
-    from pytest_evalstudio.plugin.recorder import Recorder
-    from pytest_evalstudio.plugin.tracing import SessionTracing
-    from pytest_evalstudio.scoring.shrinking.flips import ShrinkLimits
-    from pytest_evalstudio.scoring.spans import EvaluatorSpans
-
+    from pytest_evalstudio.plugin.recorder import Recorder, SessionResult
+    from pytest_evalstudio.plugin.sharing import WorkerPlan
 
 MANY_ITEMS = 1_000
 """Items from which on Python's garbage collector does not search what collection made."""
@@ -64,230 +57,65 @@ def end_quickly() -> None:
 
 
 class EvalSession:
-    """Configuration, registry, models, chunks and record of one pytest session.
+    """Project, services, plan and record of one pytest session.
 
     Attributes:
-        services: models, judges, caches and the lock of the output folder; closed when the session ends.
-        host_fixtures: names of fixtures that answer for models, and of those that they depend on.
-        left_alone: near misses of evaluation files, for -v.
-        confirmation_test: of regressed items; None where none is asked again.
-        sent_plan: whether this worker has sent its plan to the controller, which replies with the run.
+        log: of the collection.
+        plan: of this process; None before all files are collected.
         announcement: line about the interrupted run that this one continues, "" for a new one.
-        at_end: what optional parts write at the end, by the file whose items have run here.
         collected: file, key and model of the items that a comparison does not miss, though they may not run:
             the deselected ones, and with a baseline all collected ones.
         has_deselected: whether pytest deselected test cases.
-        failure_display: of the terminal.
+        failures: on the terminal.
     """
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.settings = Settings(config)
-        self.services = ExitStack()
-        self.usage_errors: list[str] = []
-        self.broken_cases = 0
-        self.collected_files = 0
-        self.left_alone: list[str] = []
-        self.host_fixtures: set[str] = set()
-        self.announced = Announced()
-        self._warned: set[str] = set()
-        self.at_end: dict[Path, Callable[[], None]] = {}
+        self.settings = settings_of(config)
+        self.log = CollectionLog()
+        self.project = Project(
+            settings=self.settings, warn=FileWarnings(), register=self._register, provider=self._provider
+        )
+        self.services = Services(self.project)
+        self.plan: RunPlan | None = None
+        self.announcement = ""
         self.collected: set[CaseOfModel] = set()
         self.has_deselected = False
+        self.failures = FailureDisplay()
+        self._session: pytest.Session | None = None
         self._shared: WorkerPlan | None = None
-        self._plans: dict[Configuration, Plan] = {}
-        self._used: list[ConfiguredEvaluator] = []
-        self._asking_run: AskingRun | None = None
-        self._run_lock = threading.Lock()
-        self.announcement = ""
-        self.confirmation_test: ConfirmationTest | None = None
-        self.sent_plan = False
-        self.failure_display = FailureDisplay(self._close)
 
-    def _close(self, reporter: Any) -> None:
-        if "recorder" in self.__dict__:
-            self.recorder.close(SafeTerminal(reporter))
-
-    @functools.cached_property
-    def registry(self) -> Registry:
-        """Return the plugins of this session, those of its conftest.py files included."""
-        registry = Registry()
+    def _register(self, registry: Registry) -> None:
         self.config.hook.pytest_evalstudio_register.call_historic(kwargs={"registry": registry})
-        return registry
 
-    def asking_run(self) -> AskingRun:
-        """Return the run that asks the models; a new one before any is known."""
-        with self._run_lock:
-            if self._asking_run is None:
-                self._asking_run = self._received_run() or AskingRun.new(
-                    replays=self.settings.replay, refreshes=self.settings.refresh
-                )
-            return self._asking_run
-
-    def _received_run(self) -> AskingRun | None:
-        """Return the run that the controller began for the plan of this worker; it has replied by now."""
-        if not self.sent_plan:
-            return None
-        from pytest_evalstudio.plugin.scheduling import receive_run
-
-        return receive_run(self.config)
-
-    def begin_asking(self, run: AskingRun) -> None:
-        """Set the run that asks the models."""
-        self._asking_run = run
-
-    @functools.cached_property
-    def spans(self) -> EvaluatorSpans:
-        """Return the times of evaluators that no report has brought to the record yet."""
-        from pytest_evalstudio.scoring.spans import EvaluatorSpans
-
-        return EvaluatorSpans()
-
-    @functools.cached_property
-    def models(self) -> Models:
-        """Return the models that this session asks."""
-        from pytest_evalstudio.plugin.models import Models
-
-        return Models(self)
-
-    @functools.cached_property
-    def session_tracing(self) -> SessionTracing | None:
-        """Return the receiver and sources of spans of this process, None without `[trace]`.
-
-        Raises:
-            ConfigurationError: if they cannot be used.
-        """
-        table = self.settings.session.trace
-        if table is None:
-            return None
-        from pytest_evalstudio.plugin.tracing import SessionTracing
-
-        return SessionTracing(self, table)
-
-    def tracing(self) -> Tracing | None:
-        """Return the traces of the questions of this process."""
-        return self.session_tracing.tracing if self.session_tracing is not None else None
-
-    @functools.cached_property
-    def provider(self) -> ModelProvider:
-        """Return the provider of models and judges for the evaluators."""
-        provider = ModelProvider(
-            cache=self.settings.cache(),
-            workers=self.workers,
-            registry=self.registry,
-            refresh=self.settings.refresh,
-            run_id=self.run_id,
-            read_only=self.settings.estimates,
-        )
-        self.services.callback(self._close_provider, provider)
-        return provider
-
-    def _close_provider(self, provider: ModelProvider) -> None:
-        for warning in provider.warnings():
-            self.warn(warning, self.settings.cache())
-        provider.close()
-
-    @functools.cached_property
-    def shrink_limits(self) -> ShrinkLimits | None:
-        """Return the calls that shrinking of flips may take, None if the run does not ask for it."""
-        if not self.settings.shrink_calls:
-            return None
-        from pytest_evalstudio.plugin.shrinking import shrink_limits
-
-        return shrink_limits(self)
-
-    @functools.cached_property
-    def fixture_loops(self) -> FixtureLoops:
-        """Return the event loops of asynchronous fixtures."""
-        from pytest_evalstudio.plugin.loops import FixtureLoops
-
-        return FixtureLoops()
-
-    @functools.cached_property
-    def pacing(self) -> Pacing:
-        """Return the number of items that are evaluated together."""
-        from pytest_evalstudio.plugin.pacing import Pacing
-
-        return Pacing(self.config)
-
-    @functools.cached_property
-    def baseline(self) -> SessionBaseline | None:
-        """Return the baseline that the run is compared with, None for none.
-
-        Raises:
-            ConfigurationError: if the given one cannot be used.
-        """
-        path = self.settings.baseline()
-        if path is None:
-            return None
-        if not path.exists() and not self.config.option.evalstudio_baseline:
-            self.warn(
-                f"{path}: there is no baseline yet; save one with `evalstudio baseline save -o {path.name}`",
-                path,
-            )
-            return None
-        from pytest_evalstudio.plugin.baseline import SessionBaseline
-
-        return SessionBaseline(path, self.settings)
+    def _provider(self) -> ModelProvider:
+        return self.services.provider
 
     @functools.cached_property
     def recorder(self) -> Recorder:
         """Return the writer of record and report, used in one process only."""
+        from pytest_evalstudio.plugin.ci_output import CiOutput
         from pytest_evalstudio.plugin.recorder import Recorder
 
-        return Recorder(self)
+        return Recorder(
+            self.project, self.services.run, self.services.closing, CiOutput(self.config), self._sections
+        )
+
+    def _sections(self, analysis: Analysis) -> list[tuple[str, str]]:
+        sections = self.config.hook.pytest_evalstudio_report_sections(analysis=analysis)
+        return [pair for pairs in sections for pair in pairs or ()]
+
+    @property
+    def has_record(self) -> bool:
+        """Return whether this process has begun to record."""
+        return "recorder" in self.__dict__
 
     @functools.cached_property
-    def run_wide(self) -> dict[str, ConfiguredEvaluator]:
-        """Return the evaluators of the record's header, as the run's own configuration defines them.
-
-        An evaluator that only other folders use is taken from the first collected item that uses it, which
-        is the same one in every worker.
-        """
-        evaluators = {selected.id: selected for selected in self.plan(self.settings.session).selected}
-        for selected in self._used:
-            evaluators.setdefault(selected.id, selected)
-        return evaluators
-
-    @property
-    def workers(self) -> int:
-        """Return the number of processes that share the run."""
-        return int(getattr(self.config, "workerinput", {}).get("workercount", 1))
-
-    @property
-    def run_id(self) -> str:
-        """Return what all workers of a run have in common, "" without workers."""
-        return str(getattr(self.config, "workerinput", {}).get("testrunuid", ""))
-
-    def configuration(self, folder: Path) -> Configuration:
-        """Return the configuration of a folder."""
-        config = self.settings.for_folder(folder)
-        for note in config.notes:
-            self.warn(note, Path(config.file or config.folder))
-        return config
-
-    def plan(self, config: Configuration) -> Plan:
-        """Return the evaluators of a configuration, made once."""
-        if config not in self._plans:
-            lacks = functools.partial(self.provider.lacks, config)
-            plan = self._plans[config] = Plan(
-                self.registry, config, thresholds=self.settings.thresholds, lacks=lacks
-            )
-            if plan.left_out:
-                self.warn(left_out(plan.left_out, plan.broad_choice), Path(config.file or config.folder))
-            for note in plan.notes():
-                self.warn(note, Path(config.file or config.folder))
-        return self._plans[config]
-
-    def perturber(self, config: Configuration) -> Perturber | None:
-        """Return the maker of perturbed cases of a configuration, None if it asks for none.
-
-        Raises:
-            ConfigurationError: if a perturbation is malformed or not available.
-        """
-        specs = config.perturbations
-        chains = parse_perturbations(specs.apply, self.registry, config.perturbator, folder=config.folder)
-        return Perturber(chains, seed=specs.seed, where=specs.where) if specs.apply.strip() else None
+    def reports(self) -> ReportContext:
+        """Return what the reports of this process have in common."""
+        return ReportContext(
+            project=self.project, services=self.services, announced=Announced(), plan=self.plan
+        )
 
     def check_options(self) -> None:
         """Refuse malformed options before anything is collected."""
@@ -302,7 +130,7 @@ class EvalSession:
         from pytest_evalstudio.plugin.fixtures import fixture_functions
 
         try:
-            return fixture_functions(self)
+            return fixture_functions(self.project, self.services)
         except ConfigurationError as exc:
             raise usage_error(exc) from None
 
@@ -315,81 +143,155 @@ class EvalSession:
         }
         self.config.pluginmanager.register(fixture_plugin(functions), "evalstudio-fixtures")
 
-    def mask(self, text: str) -> str:
-        """Return a text of pytest without the configured secrets of models and judges."""
-        text = self.models.mask(text)
-        return self.provider.mask(text) if "provider" in self.__dict__ else text
+    def note_deselected(self, items: Sequence[EvalItem]) -> None:
+        """Note items that are not to run; a comparison does not miss them."""
+        for item in items:
+            self.collected.update(item.planned.cases_of_models)
+        self.has_deselected |= bool(items)
 
-    def warn(self, text: str, path: Path) -> None:
-        """Issue a warning about a file once, for pytest's warnings summary.
+    @property
+    def leaves_out_cases(self) -> bool:
+        """Return whether options or plugins left out test cases; the parts of a shared run are known."""
+        return self.settings.selects_cases or (self.has_deselected and self.settings.shard is None)
 
-        There is no line 0, so that Python quotes no line of the file, which would be neither masked nor made
-        visible.
+    def prepare(
+        self, session: pytest.Session, items: Sequence[EvalItem], others: Sequence[RecordedItem]
+    ) -> None:
+        """Plan the run of the collected items, open what they need, and begin it.
+
+        Raises:
+            ConfigurationError: if something is not available or contradicts something else.
         """
-        if text not in self._warned:
-            self._warned.add(text)
-            warnings.warn_explicit(pytest.PytestWarning(shown(text)), None, filename=str(path), lineno=0)
-
-    def prepare(self, session: pytest.Session, items: list[EvalItem], others: list[RecordedItem]) -> None:
-        if self.usage_errors:
+        if self.log.refusals:
             return
-        self.models.check_names(items)
-        playing = dict.fromkeys(label for other in others for label in other.labels)
-        if items or playing:
-            self._check_gates(playing)
+        self.project.models.check_names()
+        labels = dict.fromkeys(label for other in others for label in other.labels)
+        if items or labels:
+            check_gates(self.project, labels)
         if session.config.option.collectonly:
             return
-        inputs = run_inputs(self, items, [*others, *filter(checks, session.items)])
+        asking = [*others, *filter(evaluates, session.items)]
+        inputs = run_inputs(self.project, [item.planned for item in items], [item.path for item in asking])
         if self.settings.estimates:
-            if inputs is not None:
-                mark = UnfinishedRun(self.settings.output() / UNFINISHED)
-                self.begin_asking(mark.planned(inputs, replays=self.settings.replay))
+            self._begin_estimate(inputs)
             return
-        if items and self.baseline is not None:
-            self.baseline.check(items)
-            self.collected.update(cases_of_models(items))
-            if self.settings.expects_known_failures:
-                self.baseline.expect_known_failures(items)
-        if len(items) >= MANY_ITEMS:
-            gc.freeze()  # the collector would search all items again and again
-            self.config.stash[FROZEN] = True
-        if items or others:
-            end_quickly()
-        self.models.open(items)
-        for index, item in enumerate(session.items if self.settings.shard is None else ()):
-            item.stash[chunked.INDEX] = index
-        chunks, self._used = chunked.assign(self, items)
-        self._check_tables(session)
-        self.confirmation_test = confirmation_test(self, items)
+        self._compare(items)
+        self._spare_garbage_collector(len(items) + len(others))
+        for item in items:
+            item.open(self.services.models)
+        self.plan = self._plan(session, items, others, inputs)
         for other in others:
             other.open()
-        chunks |= {other.nodeid: other.chunk_name for other in others}
-        if hasattr(self.config, "workerinput"):
-            if chunks or checks_something(session):
-                from pytest_evalstudio.plugin.plans import plan_of
-                from pytest_evalstudio.plugin.scheduling import send_plan
+        self._start(self.plan, items, asks_besides=bool(asking))
 
-                collected = self.collected if self.baseline is not None else ()
-                plan = plan_of(chunks, items, inputs, collected, deselected=self.leaves_out_cases)
-                send_plan(self.config, plan)
-                self.sent_plan = True
-        elif (items or others or checks_something(session)) and not session.config.getoption(
-            "setuponly", False
-        ):
-            self.recorder.claim(inputs)
-            self.tracing()
-            self.announce(question_count(items))
+    def _start(self, plan: RunPlan, items: Sequence[EvalItem], *, asks_besides: bool) -> None:
+        """Begin the run here, or let the controller of this worker begin it."""
+        if not self.settings.command_line.is_worker:
+            if (items or asks_besides) and not self.config.getoption("setuponly", False):
+                self._begin(plan)
+        elif plan.chunks or asks_besides:  # skipped items alone are scheduled by xdist
+            self._send(plan, items)
 
-    def announce(self, questions: int) -> None:
-        """Note the line that announces the continuation of an interrupted run.
+    def _spare_garbage_collector(self, items: int) -> None:
+        if items >= MANY_ITEMS:
+            gc.freeze()  # the collector would search all items again and again
+            self.config.stash[FROZEN] = True
+        if items:
+            end_quickly()
 
-        Args:
-            questions: number of questions that the run asks at least.
+    def _begin_estimate(self, inputs: RunInputs | None) -> None:
+        """Take the run that would be continued; nothing is written."""
+        if inputs is not None:
+            mark = UnfinishedRun(self.settings.output() / UNFINISHED)
+            self.services.run.begin(mark.planned(inputs, replays=self.settings.replay))
+
+    def _compare(self, items: Sequence[EvalItem]) -> None:
+        """Find the items in the baseline, and mark those that are expected to fail again."""
+        if not items or (baseline := self.services.baseline) is None:
+            return
+        baseline.check([item.planned for item in items])
+        for item in items:
+            self.collected.update(item.planned.cases_of_models)
+            if self.settings.expects_known_failures and (mark := baseline.known_failure(item.planned)):
+                item.add_marker(mark)
+
+    def _plan(
+        self,
+        session: pytest.Session,
+        items: Sequence[EvalItem],
+        others: Sequence[RecordedItem],
+        inputs: RunInputs | None,
+    ) -> RunPlan:
+        """Put the items that will run into chunks, and return the plan of this process."""
+        from pytest_evalstudio.plugin.chunks import Evaluation, chunks_of, open_pipelines
+        from pytest_evalstudio.plugin.items import INDEX
+        from pytest_evalstudio.plugin.pacing import Pacing
+
+        planned = [item.planned for item in items]
+        for index, test in enumerate(session.items if self.settings.shard is None else ()):
+            test.stash[INDEX] = index
+        pipelines = open_pipelines(self.services, planned)
+        fixtures = {name for test in session.items for name in getattr(test, "fixturenames", ())}
+        check_tables(
+            self.project, {name.removeprefix(PREFIX) for name in fixtures if name.startswith(PREFIX)}
+        )
+        evaluation = Evaluation(
+            services=self.services,
+            pacing=Pacing(self.config),
+            baseline=self.services.baseline,
+            confirmation=self.services.confirmation(planned),
+            import_report=lambda: self.recorder.import_ahead(),
+        )
+        chunks = chunks_of(planned, pipelines, evaluation, self.settings.command_line.workers)
+        names: dict[str, str] = {}
+        for item in items:
+            chunk = chunks.get(item.planned.task)
+            if chunk is not None:
+                item.chunk = chunk
+                item.locate()
+                names[item.nodeid] = chunk.name
+        return RunPlan(
+            chunks={**names, **{other.nodeid: other.chunk_name for other in others}},
+            evaluators=pipelines.evaluators,
+            inputs=inputs,
+            questions=question_count(planned),
+        )
+
+    def _send(self, plan: RunPlan, items: Sequence[EvalItem]) -> None:
+        """Send the plan of this worker to the controller, which replies with the run."""
+        from pytest_evalstudio.plugin.planning import run_wide
+        from pytest_evalstudio.plugin.sharing import receive_run, send_plan, worker_plan
+
+        collected = self.collected if self.services.baseline is not None else ()
+        evaluators = run_wide(self.project, plan) if items else {}
+        shared = worker_plan(plan, items, evaluators, collected, deselected=self.leaves_out_cases)
+        send_plan(self.config, shared)
+        self.services.run.share(functools.partial(receive_run, self.config))
+
+    def _begin(self, plan: RunPlan) -> None:
+        self.recorder.claim(plan.inputs)
+        self.services.tracing()
+        self._announce(plan.questions)
+
+    def _announce(self, questions: int) -> None:
+        """Note the line that announces the continuation of an interrupted run."""
+        self.announcement = announcement(self.services.run.get(), self.settings.cache(), questions)
+
+    def refuse(self, message: str) -> None:
+        """End the run before it starts.
+
+        Raises:
+            pytest.UsageError: in the process that reports.
         """
-        self.announcement = announcement(self.asking_run(), self.settings.cache(), questions)
+        if not self.settings.command_line.is_worker:
+            raise usage_error(message)
+        from pytest_evalstudio.plugin.display import shown
+        from pytest_evalstudio.plugin.sharing import WorkerPlan, send_plan
 
-    def begin_shared(self, plan: WorkerPlan) -> None:
-        """Begin a run whose items workers evaluate, in the controller.
+        send_plan(self.config, WorkerPlan(usage_error=shown(message)))
+
+    def begin_shared(self, plan: WorkerPlan) -> AskingRun:
+        """Begin a run whose items workers evaluate, in the controller, and return it.
 
         Raises:
             pytest.UsageError: if the output folder cannot be used.
@@ -398,61 +300,164 @@ class EvalSession:
         self.collected.update(plan.collected)
         self.has_deselected |= plan.deselected
         end_quickly()
+        run = self.services.run
         if self.config.getoption("setuponly", False):
-            return
+            return run.get()
         try:
             self.recorder.claim(plan.inputs)
-            if self.session_tracing is not None:
-                self.begin_asking(structs.replace(self.asking_run(), spans_at=self.session_tracing.spans_at))
+            if (tracing := self.services.session_tracing) is not None:
+                run.begin(structs.replace(run.get(), spans_at=tracing.spans_at))
         except ConfigurationError as exc:
             raise pytest.UsageError(str(exc)) from None
-        self.announce(plan.questions)
+        self._announce(plan.questions)
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
         if self.announcement and terminal is not None:
             terminal.write_line(shown_line(self.announcement))
         self.recorder.import_ahead()
+        return run.get()
 
-    @property
-    def leaves_out_cases(self) -> bool:
-        """Return whether options or plugins left out test cases; the parts of a shared run are known."""
-        return self.settings.selects_cases or (self.has_deselected and self.settings.shard is None)
+    def estimate(self, session: pytest.Session) -> list[str]:
+        """Return what the collected items would ask, in words.
+
+        Raises:
+            pytest.UsageError: if a model or judge is not available.
+        """
+        from pytest_evalstudio.plugin.estimates import estimate_lines
+        from pytest_evalstudio.plugin.items import EvalItem, RecordedItem
+
+        items = [item.planned for item in session.items if isinstance(item, EvalItem)]
+        others = sum(isinstance(item, RecordedItem) or evaluates(item) for item in session.items)
+        try:
+            return estimate_lines(self.project, self.services, items, others)
+        except ConfigurationError as exc:
+            raise usage_error(exc) from None
 
     def record_crash(self, nodeid: str) -> None:
         """Record an item whose worker died."""
         if self._shared is not None and nodeid in self._shared.items:
-            from pytest_evalstudio.plugin.plans import crash_payload
+            from pytest_evalstudio.plugin.sharing import crash_payload
 
             self.recorder.receive(crash_payload(nodeid, self._shared.items[nodeid], self._shared.header))
 
-    def _check_tables(self, session: pytest.Session) -> None:
-        """Refuse tables of evaluators that nothing uses, unless the command line chooses the evaluators.
+    def finish(self, session: pytest.Session, exit_status: int) -> None:
+        """Write the artifacts of optional parts, finish the record, build the report, close the services."""
+        with self.services.closing:
+            self._write_artifacts()
+            if spent := self.services.spent():
+                if self.settings.command_line.is_worker:
+                    self.config.workeroutput[SPENT] = spent  # type: ignore[attr-defined]
+                else:
+                    self.recorder.add_judging(spent)
+            if self.has_record or self._is_empty_shard(session):
+                self._finish_record(session, exit_status)
 
-        Raises:
-            ConfigurationError: naming each of them.
-        """
-        if self.settings.chooses_evaluators:
+    def _finish_record(self, session: pytest.Session, exit_status: int) -> None:
+        self._session = session
+        self.recorder.finish(self._result(session, exit_status), lambda: self.services.baseline)
+        output = self.recorder.output
+        for name, value in output.properties():
+            add_suite_property(self.config, f"{PROPERTIES}.{name}", value)
+        is_passing = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        if is_passing and output.fails(allows_partial=self.settings.allows_partial):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _result(self, session: pytest.Session, exit_status: int) -> SessionResult:
+        from pytest_evalstudio.plugin.recorder import SessionResult
+
+        counts = session_end(session)
+        uncollected: dict[str, None] = session.config.stash.get(UNCOLLECTED, {})
+        was_stopped = was_interrupted(session, exit_status, counts)
+        return SessionResult(
+            exit_status=int(exit_status),
+            was_stopped=was_stopped,
+            is_interrupted=was_stopped or int(exit_status) == pytest.ExitCode.INTERRUPTED,
+            counts=counts,
+            uncollected=uncollected,
+            deselected=self.leaves_out_cases,
+            has_tests=bool(session.items),
+            collected=self.collected,
+        )
+
+    def _is_empty_shard(self, session: pytest.Session) -> bool:
+        """Return whether this process runs a shard that got none of the tests."""
+        is_worker = self.settings.command_line.is_worker
+        return bool(not session.items and self.collected and self.settings.shard) and not (
+            is_worker or self.log.refusals or session.config.option.collectonly
+        )
+
+    def _write_artifacts(self) -> None:
+        for path, write in self.services.at_end.items():
+            try:
+                write()
+            except (EvalStudioError, OSError) as exc:
+                self.project.warn(f"{path}: its artifacts could not be written: {exc}", path)
+
+    def summarise(self, reporter: Any) -> None:
+        """Write the details of a verbose run, annotations of CI services, and why there is no report."""
+        self.failures.show_all(reporter)
+        option = self.config.option
+        if self.has_record:
+            output, terminal = self.recorder.output, SafeTerminal(reporter)
+            if output.failure:
+                terminal.ensure_newline()
+                terminal.section("evalstudio", red=True)
+                terminal.write_line(output.failure, red=True)
+            elif output.report is not None:
+                if option.verbose > 0:
+                    from pytest_evalstudio.plugin.summary import write_details
+
+                    write_details(terminal, output, self.settings.command_line)
+                self.recorder.ci_output.annotate(reporter)
+        if self.log.files and not (
+            (self.has_record and self.recorder.has_items)
+            or option.collectonly
+            or self.config.getoption("setuponly", False)
+            or self.settings.estimates
+            or self.log.refusals
+            or reporter.stats.get("error")
+        ):
+            files = counted(self.log.files, "file")
+            reporter.write_line(
+                f"evalstudio: nothing was evaluated: no test case of {files} ran", yellow=True, bold=True
+            )
+
+    def write_end(self, reporter: Any) -> None:
+        """Write the end of the run, after everything else that pytest writes."""
+        if not self.has_record or self.recorder.output.failure or self.recorder.output.report is None:
             return
-        fixtures = {name for item in session.items for name in getattr(item, "fixturenames", ())}
-        checks = {name.removeprefix(PREFIX) for name in fixtures if name.startswith(PREFIX)}
-        messages: list[str] = []
-        for config, plan in self._plans.items():
-            used = checks.union(selected.id for selected in plan.made())
-            if used.issuperset(config.evaluator):
-                continue
-            from pytest_evalstudio.formats.unused_tables import unused_tables  # most runs have no such table
+        from pytest_evalstudio.plugin.closing import RunEnd, closing_lines, rerun_command
 
-            messages += unused_tables(config, used)
-        if messages:
-            raise ConfigurationError("\n".join(messages))
+        output, terminal = self.recorder.output, SafeTerminal(reporter)
+        terminal.section("evalstudio")
+        end = RunEnd(
+            report=self.recorder.output.report,
+            start=self.settings.command_line.start,
+            root=self.settings.command_line.root,
+            comparison=output.comparison,
+            rerun=rerun_command(self.config),
+            allows_partial=self.settings.allows_partial,
+            exit_status=int(self._session.exitstatus) if self._session is not None else 0,
+        )
+        for line in closing_lines(end):
+            terminal.write_line(line.text, **line.markup)
 
-    def _check_gates(self, playing: Collection[str]) -> None:
-        from pytest_evalstudio.analysis.gates import check_gate, check_named_gates, parse_gate
 
-        gates = [parse_gate(text) for text in self.settings.gates()]
-        has_arena = bool(playing) or any(config.arena is not None for config in self._plans)
-        check_named_gates(gates, playing or None, is_configured=has_arena)
-        names = {
-            selected.id: selected.spec.metrics for plan in self._plans.values() for selected in plan.made()
-        }
-        for gate in gates:
-            check_gate(gate, names)
+def was_interrupted(session: pytest.Session, exit_status: int, counts: SessionEnd) -> bool:
+    """Return whether a session was stopped from outside, and not by the failures that may stop it."""
+    stopped = session.shouldstop or session.shouldfail
+    maxfail = session.config.getoption("maxfail", None) or 0
+    by_failures = bool(stopped) or 0 < maxfail <= session.testsfailed
+    is_broken_off = int(exit_status) in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+    return (is_broken_off or counts.ended < counts.collected) and not by_failures
+
+
+def session_end(session: pytest.Session) -> SessionEnd:
+    """Return the tests of a session as pytest counts them."""
+    counts = session.config.stash[COUNTS]
+    besides = counts.failed_besides()
+    return SessionEnd(
+        collected=session.testscollected,
+        ended=len(counts.ended),
+        failed_besides=len(besides),
+        failed_names=tuple(map(shown_line, besides[:FAILED_NAMES])),
+    )

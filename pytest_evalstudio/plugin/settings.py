@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import os
+import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pytest
+from typing import Any, NamedTuple
 
 from pytest_evalstudio.analysis.gates import parse_gate
 from pytest_evalstudio.asking.lab_models import LabTrust
@@ -23,30 +25,83 @@ from pytest_evalstudio.formats.recognition import find_configuration
 from pytest_evalstudio.scoring.repeats import check_runs
 from pytest_evalstudio.scoring.thresholds import parse_threshold
 
-if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.shards import Shard
-
 DEFAULT_OUTPUT = "evalstudio-report"
 DEFAULT_CACHE = ".evalstudio"
+_SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
+
+
+class Shard(NamedTuple):
+    """The number of a shard, from 1, and how many there are."""
+
+    number: int
+    total: int
+
+    def has(self, family: str) -> bool:
+        """Return whether the items of a family are in this shard; each family is in one."""
+        digest = hashlib.sha256(family.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest[:8]) % self.total + 1 == self.number
+
+
+def parse_shard(text: str) -> Shard:
+    """Return the shard of an option.
+
+    Raises:
+        ConfigurationError: if the option is malformed.
+
+    >>> parse_shard("2/5")
+    Shard(number=2, total=5)
+    """
+    match = _SHARD.fullmatch(text.strip())
+    shard = Shard(int(match[1]), int(match[2])) if match else None
+    if shard is None or shard.number > shard.total:
+        raise ConfigurationError(f"--evalstudio-shard {text}: write NUMBER/TOTAL, e.g. 2/5")
+    return shard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandLine:
+    """Options of a pytest session and its place in a run.
+
+    Attributes:
+        options: values by name; lists and flags as `plugin.options` declares them.
+        root: root folder of the session.
+        start: folder that pytest was started in; relative paths of options start here.
+        arguments: files, folders and node ids.
+        runs_last_failed: whether `--lf` leaves out tests.
+        ini_baseline: baseline of the ini file, "" for none.
+        ini_policy: verdict on repeats of the ini file, "" for none.
+        pytest: its version.
+        is_worker: whether another process collects the reports.
+        workers: number of processes that share the run.
+        run_id: what all workers of a run have in common, "" without workers.
+    """
+
+    options: argparse.Namespace
+    root: Path
+    start: Path
+    arguments: tuple[str, ...] = ()
+    runs_last_failed: bool = False
+    ini_baseline: str = ""
+    ini_policy: str = ""
+    pytest: str = ""
+    is_worker: bool = False
+    workers: int = 1
+    run_id: str = ""
 
 
 class Settings:
     """Configurations by folder.
 
     Args:
-        config: the pytest session's; its options win over every file.
+        command_line: of the session; its options win over every file.
     """
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._option = config.option
-        self._root = config.rootpath
-        self._invocation = config.invocation_params.dir
-        self._arguments = list(config.args)
-        self._runs_last_failed = bool(getattr(config.option, "lf", False)) and bool(
-            config.cache is not None and config.cache.get("cache/lastfailed", None)
-        )  # without earlier failures, --lf runs all tests
-        self._ini_baseline = str(config.getini("evalstudio_baseline") or "")
-        self._ini_policy = str(config.getini("evalstudio_pass") or "")
+    def __init__(self, command_line: CommandLine) -> None:
+        self.command_line = command_line
+        self._option = command_line.options
+        self._root = command_line.root
+        self._invocation = command_line.start
+        self._arguments = command_line.arguments
         self._by_file: dict[Path | None, Configuration] = {}
         self._by_folder: dict[Path, Configuration] = {}
 
@@ -102,7 +157,7 @@ class Settings:
     @property
     def selects_cases(self) -> bool:
         """Return whether node ids or --lf leave out test cases before they are collected."""
-        return self._runs_last_failed or any("::" in argument for argument in self._arguments)
+        return self.command_line.runs_last_failed or any("::" in argument for argument in self._arguments)
 
     @property
     def from_step(self) -> str:
@@ -186,12 +241,17 @@ class Settings:
         """Return whether items that fail in the baseline too are expected to fail."""
         return bool(self._option.evalstudio_known_failures == "xfail")
 
+    @property
+    def names_baseline(self) -> bool:
+        """Return whether the command line names a baseline, which must exist then."""
+        return bool(self._option.evalstudio_baseline)
+
     def baseline(self) -> Path | None:
         """Return the baseline of the command line, of pytest's ini file or of the configuration."""
         if self._option.evalstudio_baseline:
             return self._invocation / str(self._option.evalstudio_baseline)
-        if self._ini_baseline:
-            return self._root / self._ini_baseline
+        if self.command_line.ini_baseline:
+            return self._root / self.command_line.ini_baseline
         config = self.session
         return config.folder / config.baseline if config.baseline else None
 
@@ -203,11 +263,7 @@ class Settings:
             ConfigurationError: if the option is malformed.
         """
         shard_text = self._option.evalstudio_shard
-        if not shard_text:
-            return None
-        from pytest_evalstudio.plugin.shards import parse_shard
-
-        return parse_shard(shard_text)
+        return parse_shard(shard_text) if shard_text else None
 
     def history(self) -> Path | None:
         """Return the folder of earlier runs, None for none."""
@@ -221,7 +277,10 @@ class Settings:
         Raises:
             ConfigurationError: if it is malformed.
         """
-        policies = {"--evalstudio-pass": self._option.evalstudio_pass, "evalstudio_pass": self._ini_policy}
+        policies = {
+            "--evalstudio-pass": self._option.evalstudio_pass,
+            "evalstudio_pass": self.command_line.ini_policy,
+        }
         for name, text in policies.items():
             if text:
                 try:
@@ -233,6 +292,11 @@ class Settings:
     @property
     def refresh(self) -> bool:
         return bool(self._option.evalstudio_refresh)
+
+    @property
+    def otlp_texts(self) -> bool:
+        """Return whether the collector gets the reasons of the scores, too."""
+        return bool(self._option.evalstudio_otlp_texts)
 
     @property
     def replay(self) -> bool:
@@ -256,7 +320,7 @@ class Settings:
     @property
     def session(self) -> Configuration:
         """Return the configuration of the run as a whole, the one nearest to the first argument."""
-        first = (self._arguments or [str(self._root)])[0].split("::")[0]
+        first = (self._arguments or (str(self._root),))[0].split("::")[0]
         path = Path(os.path.normpath(self._invocation / first))
         return self.for_folder(path if os.path.isdir(path) else path.parent)
 

@@ -1,55 +1,59 @@
-"""Shrinking of flips: which sessions are asked, and the calls that the run allows."""
+"""Shrinking of flips: which models are asked, and the calls that the run allows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from pytest_evalstudio.plugin.models import Models
+from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.scoring.pipeline import Pipeline, Progress
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.shrinking.budget import CallBudget
 from pytest_evalstudio.scoring.shrinking.flips import FlipShrinker, ShrinkLimits
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 
-if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.session import EvalSession
+
+class Shrinking:
+    """Search for the smallest edit in each flip, within the calls of the run."""
+
+    def __init__(self, models: Models, limits: ShrinkLimits) -> None:
+        self._models = models
+        self._limits = limits
+
+    def shrink(
+        self,
+        pipeline: Pipeline,
+        results: Sequence[Result],
+        *,
+        progress: Progress,
+        earlier: Mapping[EvalTask, Result],
+    ) -> None:
+        """Note the smallest edit in each flip of some results.
+
+        Args:
+            pipeline: of the results.
+            results: of a step.
+            progress: called with the progress of the questions.
+            earlier: results of the same run for linked tasks.
+        """
+        if not any(result.flips for result in results):
+            return
+
+        def is_repeatable(model: ModelInfo) -> bool:
+            return self._models.session_of(model).is_repeatable
+
+        shrinker = FlipShrinker(pipeline, self._models.asked, is_repeatable, self._limits)
+        shrinker.shrink(results, progress=progress, earlier=earlier)
 
 
-def shrink(
-    evals: EvalSession,
-    pipeline: Pipeline,
-    results: Sequence[Result],
-    *,
-    progress: Progress,
-    earlier: Mapping[EvalTask, Result],
-) -> None:
-    """Note the smallest edit in each flip of some results.
-
-    Args:
-        evals: the session.
-        pipeline: of the results.
-        results: of a step.
-        progress: called with the progress of the questions.
-        earlier: results of the same run for linked tasks.
-    """
-    limits = evals.shrink_limits
-    if limits is None or not any(result.flips for result in results):
-        return
-
-    def is_repeatable(model: ModelInfo) -> bool:
-        return evals.models.session_of(model).is_repeatable
-
-    shrinker = FlipShrinker(pipeline, evals.models.asked, is_repeatable, limits)
-    shrinker.shrink(results, progress=progress, earlier=earlier)
-
-
-def shrink_limits(evals: EvalSession) -> ShrinkLimits:
-    """Return the calls that shrinking may take.
+def shrinking(models: Models, settings: Settings) -> Shrinking:
+    """Return the search with the calls that this process may take.
 
     Workers share them through the answers cache, and have equal parts where it cannot be used.
     """
-    calls, purse = evals.models.common_purse("shrink", evals.settings.shrink_calls)
-    return ShrinkLimits(
+    calls, purse = models.common_purse("shrink", settings.shrink_calls)
+    limits = ShrinkLimits(
         budget=CallBudget(calls, purse),
-        calls_per_flip=evals.settings.session.perturbations.shrink_calls_per_flip,
+        calls_per_flip=settings.session.perturbations.shrink_calls_per_flip,
     )
+    return Shrinking(models, limits)

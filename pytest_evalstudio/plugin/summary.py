@@ -6,7 +6,7 @@ import os
 import shlex
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from pytest_evalstudio.analysis.flip_rates import COPY
 from pytest_evalstudio.analysis.run_info import stored_steps_sentence
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
+from pytest_evalstudio.plugin.closing import ClosingLine
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
 from pytest_evalstudio.report.repeats import terminal_lines
 from pytest_evalstudio.text.figures import counted, figure, interval, percent, plural
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pytest_evalstudio.analysis.corrections import CorrectedRate
     from pytest_evalstudio.analysis.flip_rates import FlipRate
     from pytest_evalstudio.analysis.leaderboards import Leaderboard, Standing
+    from pytest_evalstudio.plugin.recorder import RunOutput
+    from pytest_evalstudio.plugin.settings import CommandLine
     from pytest_evalstudio.report.build import Report
     from pytest_evalstudio.report.findings import ReportFinding
 
@@ -32,41 +35,66 @@ TITLE_CHARS = 120
 LABEL_CHARS = 40
 
 
-def write_details(terminal: Any, report: Report, start: Path, root: Path) -> None:
+def write_details(terminal: Any, output: RunOutput, command_line: CommandLine) -> None:
     """Write the figures of a verbose run below the test results.
 
     Args:
-        start: folder that pytest was started in.
-        root: root folder of the run; paths of workflow reports are relative to it.
+        terminal: of the session.
+        output: of the run, with a report.
+        command_line: names the folders that paths are relative to.
     """
+    report = output.report
+    assert report is not None
+    terminal.ensure_newline()
+    terminal.section("evaluation details")
+    for line in detail_lines(report, command_line):
+        terminal.write_line(line.text, **line.markup)
+    if output.history is not None and len(output.history.runs) > 1:
+        from pytest_evalstudio.analysis.comparison.history import history_lines
+
+        _write_section(terminal, "history", history_lines(output.history))
+    for extra in report.extras:
+        _write_section(terminal, extra.title, extra.lines())
+    if output.comparison is not None:
+        from pytest_evalstudio.analysis.comparison.text import comparison_lines
+
+        _write_section(terminal, "comparison with the baseline", comparison_lines(output.comparison))
+
+
+def _write_section(terminal: Any, title: str, lines: Iterable[str]) -> None:
+    terminal.section(title)
+    for line in lines:
+        terminal.write_line(line)
+
+
+def detail_lines(report: Report, command_line: CommandLine) -> Iterator[ClosingLine]:
+    """Yield the figures of a run, warnings in colour."""
     analysis = report.analysis
-    for text in leaderboard_lines(analysis):
-        terminal.write_line(text)
-    for text in review_lines(analysis, os.path.relpath(report.page.parent, start)):
-        terminal.write_line(text)
+    texts: list[tuple[str, Iterable[str]]] = [
+        ("", leaderboard_lines(analysis)),
+        ("", review_lines(analysis, os.path.relpath(report.page.parent, command_line.start))),
+        ("", _shown_findings(report)),
+        ("", workflow_lines(analysis, command_line.root)),
+        ("", judging_lines(analysis)),
+        ("", flip_lines(analysis)),
+        ("", smallest_edit_lines(analysis)),
+        ("red", no_answer_lines(analysis)),
+        ("", terminal_lines(analysis.repeats, ROWS)),
+        ("yellow", confirmation_lines(analysis)),
+        ("yellow", flaky_lines(analysis)),
+        ("green", (f"gate {gate.text}" for gate in analysis.gates if gate.met)),
+    ]
+    for colour, lines in texts:
+        for text in lines:
+            yield ClosingLine(text=text, colour=colour)
+
+
+def _shown_findings(report: Report) -> Iterator[str]:
+    """Yield the findings; that there are none is shown unless the failures say more."""
+    analysis = report.analysis
     has_failures = any(analysis.verdicts.get(verdict) for verdict in ("failed", "error"))
     if report.findings or (analysis.dataset.items and not has_failures):
-        for text in finding_lines(report.findings):
-            terminal.write_line(text)
-    for text in workflow_lines(analysis, root):
-        terminal.write_line(text)
-    for text in judging_lines(analysis):
-        terminal.write_line(text)
-    for text in flip_lines(analysis):
-        terminal.write_line(text)
-    for text in smallest_edit_lines(analysis):
-        terminal.write_line(text)
-    for text in no_answer_lines(analysis):
-        terminal.write_line(text, red=True)
-    for text in terminal_lines(analysis.repeats, ROWS):
-        terminal.write_line(text)
-    for text in confirmation_lines(analysis):
-        terminal.write_line(text, yellow=True)
-    for text in flaky_lines(analysis):
-        terminal.write_line(text, yellow=True)
-    for gate in analysis.gates:
-        if gate.met:
-            terminal.write_line(f"gate {gate.text}", green=True)
+        yield from finding_lines(report.findings)
 
 
 def leaderboard_lines(analysis: Analysis) -> Iterator[str]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pytest_evalstudio.asking.runs import AskingRun
 from pytest_evalstudio.asking.tracing import PREFIX_CHARS, Tracing
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.config import TraceTable
+from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.text.figures import counted
 from pytest_evalstudio.traces.collecting import SpanSource, SpanStore
 from pytest_evalstudio.traces.in_process import InProcessSpans
 from pytest_evalstudio.traces.receiver import Receiver
 from pytest_evalstudio.traces.remote import RemoteSpans
-
-if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.session import EvalSession
 
 ENDPOINT = "EVALSTUDIO_OTLP_ENDPOINT"
 """Variable with the address of the receiver, for fixtures that start an application."""
@@ -26,8 +25,10 @@ class SessionTracing:
     """Receiver and sources of spans of one process of a run; closed with the services of its session.
 
     Args:
-        evals: the session, whose run is known.
+        project: of the session.
         table: of the configuration.
+        run: whose questions have the spans.
+        closing: closes the receiver at the end.
 
     Attributes:
         spans_at: address for the workers of this process, "" without a receiver.
@@ -36,11 +37,11 @@ class SessionTracing:
         ConfigurationError: if the port is in use, or nothing can provide spans.
     """
 
-    def __init__(self, evals: EvalSession, table: TraceTable) -> None:
-        self._evals = evals
-        run = evals.asking_run()
+    def __init__(self, project: Project, table: TraceTable, run: AskingRun, closing: ExitStack) -> None:
+        self._project = project
+        self._closing = closing
         prefix = run.id[:PREFIX_CHARS]
-        is_worker = hasattr(evals.config, "workerinput")
+        is_worker = project.settings.command_line.is_worker
         self._store = SpanStore(prefix, receives=table.port is not None and not is_worker)
         sources: list[SpanSource] = [self._store] if table.in_process or table.port is not None else []
         self.spans_at = ""
@@ -50,14 +51,14 @@ class SessionTracing:
             self._offer(run.spans_at.rsplit("/", 2)[0])
         elif table.port is not None and not is_worker:
             receiver = self._receiver = Receiver(self._store, table.port)
-            evals.services.callback(receiver.close)
+            closing.callback(receiver.close)
             receiver.start()
             self.spans_at = receiver.spans_at
             self._offer(receiver.endpoint)
         in_process = _in_process(self._store, table)
         if in_process is not None:
-            evals.services.callback(in_process.close)
-        evals.services.callback(self._report)
+            closing.callback(in_process.close)
+        closing.callback(self._report)
         self.tracing = Tracing(prefix=prefix, sources=sources, wait_s=table.wait_s, in_process=in_process)
 
     def _offer(self, endpoint: str) -> None:
@@ -70,28 +71,28 @@ class SessionTracing:
             if earlier is not None:
                 os.environ[ENDPOINT] = earlier
 
-        self._evals.services.callback(restore)
+        self._closing.callback(restore)
 
     def _report(self) -> None:
         """Warn of refused requests, and of spans that no answer has."""
-        config = self._evals.settings.session
+        config = self._project.settings.session
         if self._receiver is not None and (refusals := self._receiver.traffic.sentence):
-            self._evals.warn(f"trace: {refusals}", Path(config.file or config.folder))
+            self._project.warn(f"trace: {refusals}", Path(config.file or config.folder))
         elif self._receiver is not None and self._store.silent and not self._receiver.traffic.requests:
-            self._evals.warn(
+            self._project.warn(
                 f"trace: the receiver at {self._receiver.endpoint} got no request; let the application export"
                 " its spans there (OTEL_EXPORTER_OTLP_ENDPOINT)",
                 Path(config.file or config.folder),
             )
         if self._store.late:
-            self._evals.warn(
+            self._project.warn(
                 f"trace: {counted(self._store.late, 'span')} came after the wait of [trace] wait_s ="
                 f" {config.trace.wait_s if config.trace else 0:g} s and are in no answer; let the application"
                 " export sooner (OTEL_BSP_SCHEDULE_DELAY=100), or raise wait_s",
                 Path(config.file or config.folder),
             )
         if self._store.foreign:
-            self._evals.warn(
+            self._project.warn(
                 f"trace: {counted(self._store.foreign, 'span')} belong to no question of this run; an"
                 " application in another process has to continue the trace of the header traceparent",
                 Path(config.file or config.folder),

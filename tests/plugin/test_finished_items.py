@@ -28,7 +28,7 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish(session):
     phases = list(reports.values())
     kept = {
-        "finished": [item.planned is FINISHED and item.task is FINISHED for item in session.items],
+        "finished": [item.planned.task is FINISHED and item.task is FINISHED for item in session.items],
         "lines": [item.reportinfo()[1] for item in session.items],
         "keywords": [len({id(report.keywords) for report in each}) for each in phases],
         "names": [list(each[-1].keywords)[0] for each in phases],

@@ -33,12 +33,12 @@ def test_a_run_without_eval_files_imports_only_the_plugin_itself(project: Projec
         "pytest_evalstudio.core",
         "pytest_evalstudio.core.plugins",
         "pytest_evalstudio.core.plugins.index",
+        "pytest_evalstudio.plugin.hooks",
         "pytest_evalstudio.plugin.hookspecs",
         "pytest_evalstudio.plugin.keys",
         "pytest_evalstudio.plugin.late_fixtures",
         "pytest_evalstudio.plugin.options",
         "pytest_evalstudio.plugin.plain_imports",
-        "pytest_evalstudio.plugin.watch",
     }
     assert {name.partition(".")[0] for name in added} <= {"pytest_evalstudio"} | sys.stdlib_module_names
     written = {path.name for path in project.folder.iterdir()} - {"__pycache__", "stdout", "stderr"}
@@ -68,7 +68,7 @@ def test_pytest_does_not_compile_the_modules_of_this_package_again(project: Proj
     project.run_process("-p", "listing", "answers_lab.json")
 
     rewritten = set((project.folder / "modules.txt").read_text().split())
-    assert "pytest_evalstudio.plugin.watch" in rewritten  # imported before the first hook
+    assert "pytest_evalstudio.plugin.hooks" in rewritten  # imported before the first hook
     assert len([name for name in rewritten if name.startswith("pytest_evalstudio")]) <= 11
 
 

@@ -36,7 +36,7 @@ from pytest_evalstudio.formats.guardrails import Guardrails
 from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.hosts._replies import POINTERS
-from pytest_evalstudio.plugin import watch
+from pytest_evalstudio.plugin.options import SUFFIXES
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
 from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, RecordRow, RowOutcome
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, ModelEntry, Run
@@ -230,7 +230,7 @@ def options() -> Iterator[str]:
         yield _row(f"`{name}`", as_sentence(text))
     for name, text, default in result.ini:
         patterns = " ".join(f"`{pattern}`" for pattern in default or ())
-        more = f" Default: {patterns}, with the suffixes {_listed(watch.SUFFIXES)}." if patterns else ""
+        more = f" Default: {patterns}, with the suffixes {_listed(SUFFIXES)}." if patterns else ""
         yield _row(f"`{name}` (ini key)", f"{as_sentence(text)}{more}")
 
 

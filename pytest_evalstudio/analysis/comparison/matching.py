@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec import field
@@ -42,8 +42,13 @@ def item_class(base: SideItem | None, new: SideItem | None) -> ItemClass | None:
         new: the item in the new run, None if it is not there.
     """
     earlier = base.outcome if base is not None else "skipped"
-    has_new_failure = base is not None and new is not None and bool(base.passing & new.failing)
+    has_new_failure = base is not None and new is not None and bool(new_failures(base, new.failing))
     return class_of(earlier, new.outcome if new is not None else "skipped", has_new_failure=has_new_failure)
+
+
+def new_failures(base: SideItem, failing: Iterable[str]) -> frozenset[str]:
+    """Return the evaluators that fail an item and passed it in the base run, where others failed it."""
+    return base.passing.intersection(failing) if base.outcome == "failed" else frozenset()
 
 
 def class_of(earlier: str, outcome: str, *, has_new_failure: bool = False) -> ItemClass | None:

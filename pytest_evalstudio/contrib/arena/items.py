@@ -19,9 +19,9 @@ from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.formats.config import ArenaTable, Configuration
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.plugin.display import clean_failure
+from pytest_evalstudio.plugin.items import RecordedItem
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
-from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import ArenaEntry, Tables
 from pytest_evalstudio.scoring.answering import answered, requests_of
 from pytest_evalstudio.scoring.identifiers import safe_identifier
@@ -29,8 +29,8 @@ from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.items import EvalFileCollector
-    from pytest_evalstudio.plugin.session import EvalSession
+    from pytest_evalstudio.plugin.collecting import EvalFileCollector
+    from pytest_evalstudio.plugin.services import Services
 
 NAME = "arena"
 
@@ -48,18 +48,18 @@ def pair_items(
     for task in tasks:
         if task.source is None and not task.skip:
             originals.setdefault(task.model, []).append(task)
-    models = collector.evals.models
+    models = collector.project.models
     for model in [model for model, answers in originals.items() if not answers[0].answered]:
         if models.fixture_of(model):
             del originals[model]
-            collector.evals.warn(
+            collector.project.warn(
                 f"{collector.nodeid}: model {model.label!r} does not play in the arena: a fixture answers for"
                 " it, which only its own test cases have",
                 collector.path,
             )
-    run = ArenaRun(collector.evals, collector.nodeid, config, config.arena, originals)
+    run = ArenaRun(collector.services, collector.nodeid, config, config.arena, originals)
     pairs = list(itertools.combinations(originals, 2))
-    if collector.evals.baseline is not None:
+    if collector.services.baseline is not None:
         pairs += [(model, run.earlier(model)) for model in originals]
     for first, second in pairs:
         name = f"{NAME}[{first.label} vs {second.label}]"
@@ -73,14 +73,14 @@ class ArenaRun:
 
     def __init__(
         self,
-        evals: EvalSession,
+        services: Services,
         location: str,
         config: Configuration,
         table: ArenaTable,
         tasks: dict[ModelInfo, list[EvalTask]],
     ) -> None:
         self.table = table
-        self._evals = evals
+        self._services = services
         self._place = location
         self._config = config
         self._tasks = tasks
@@ -100,8 +100,8 @@ class ArenaRun:
             ConfigurationError: if one is not available.
         """
         if model in self._tasks and not self._tasks[model][0].answered:
-            self._evals.models.session_of(model)
-        return self._evals.provider.judges.open(self._config, self.table.judge or None, defaults=SETTINGS)
+            self._services.models.session_of(model)
+        return self._services.provider.judges.open(self._config, self.table.judge or None, defaults=SETTINGS)
 
     def answers(self, model: ModelInfo) -> list[Case]:
         """Return the first answer of a model to each question."""
@@ -112,7 +112,7 @@ class ArenaRun:
             elif tasks[0].answered:
                 self._answers[model] = [task.answers[0] for task in tasks]
             else:
-                answers_by_prompt = self._evals.models.asked[model.key]
+                answers_by_prompt = self._services.models.asked[model.key]
                 prompts = [requests_of(task)[0] for task in tasks]
                 self._answers[model] = [
                     answered(
@@ -129,7 +129,7 @@ class ArenaRun:
 
     def _earlier_answers(self, player: ModelInfo, tasks: Sequence[EvalTask]) -> list[Case]:
         """Return the answers of the baseline to the questions of today."""
-        baseline = self._evals.baseline
+        baseline = self._services.baseline
         assert baseline is not None
         texts = baseline.answers(self._place, self._earlier[player])
         return [

@@ -14,7 +14,7 @@ from pytest_evalstudio.plugin.display import shown
 if TYPE_CHECKING:
     from pytest_evalstudio.contrib.guard.checking import Guard
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
-    from pytest_evalstudio.plugin.session import EvalSession
+    from pytest_evalstudio.plugin.project import Project
 
 
 class EvalGuard(Protocol):
@@ -23,7 +23,7 @@ class EvalGuard(Protocol):
     def __call__(self, path: str, /) -> Guard: ...
 
 
-def guard_fixture(evals: EvalSession) -> FixtureFunction:
+def guard_fixture(project: Project) -> FixtureFunction:
     """Return the function of the fixture."""
 
     def eval_guard(request: pytest.FixtureRequest) -> Iterator[EvalGuard]:
@@ -36,9 +36,9 @@ def guard_fixture(evals: EvalSession) -> FixtureFunction:
                 try:
                     guard = Guard(
                         request.path.parent / path,
-                        settings=evals.configuration(request.path.parent),
-                        registry=evals.registry,
-                        cache=evals.settings.cache(),
+                        settings=project.configuration(request.path.parent),
+                        registry=project.registry,
+                        cache=project.settings.cache(),
                     )
                 except ConfigurationError as exc:
                     pytest.fail(shown(f"configuration: {exc}"), pytrace=False)

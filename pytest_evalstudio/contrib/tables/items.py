@@ -18,7 +18,8 @@ from pytest_evalstudio.plugin.keys import GATE
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr, UsedFixtures
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.session import EvalSession
+    from pytest_evalstudio.plugin.project import CollectionLog, Project
+    from pytest_evalstudio.plugin.services import Services
 
 PREFIX = "evalstudio"
 REPORTS = "evalstudio-gate-reports"
@@ -33,9 +34,10 @@ class ScoresFileCollector(pytest.File):
 
     obj: None = None
 
-    def __init__(self, *, evals: EvalSession, **kwargs: Any) -> None:
+    def __init__(self, *, project: Project, services: Services, log: CollectionLog, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.evals = evals
+        self._project = project
+        self._log = log
         self.add_marker(pytest.mark.evalstudio)
         self.add_marker(pytest.mark.scores)
 
@@ -46,10 +48,12 @@ class ScoresFileCollector(pytest.File):
         except DataError as exc:
             raise CollectionError(str(exc)) from None
         try:
-            access = TableAccess.of(self.evals.configuration(self.path.parent))
-            gated = GatedTable(file, self.path.parent, access=access, is_wanted=self.evals.models.is_wanted)
+            access = TableAccess.of(self._project.configuration(self.path.parent))
+            gated = GatedTable(
+                file, self.path.parent, access=access, is_wanted=self._project.models.is_selected
+            )
         except (ConfigurationError, DataError) as exc:
-            self.evals.usage_errors.append(f"{self.nodeid}: {exc}")
+            self._log.refusals.append(f"{self.nodeid}: {exc}")
             return
         plugins = self.config.pluginmanager
         if not plugins.hasplugin(REPORTS):

@@ -17,14 +17,15 @@ from pytest_evalstudio.core.errors import DataError, EvalStudioError, unknown_na
 from pytest_evalstudio.core.plugins.step import StepSpec
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.plugin.display import CollectionError
+from pytest_evalstudio.plugin.items import RecordedItem
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
-from pytest_evalstudio.plugin.recorded import RecordedItem
 from pytest_evalstudio.record.schema import Tables
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.items import EvalFileCollector
-    from pytest_evalstudio.plugin.session import EvalSession
+    from pytest_evalstudio.plugin.collecting import EvalFileCollector
+    from pytest_evalstudio.plugin.services import Services
+    from pytest_evalstudio.plugin.settings import Settings
 
 
 def step_items(collector: EvalFileCollector, source: Source) -> Iterator[WorkflowStep]:
@@ -33,17 +34,17 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
     Raises:
         CollectionError: for the first thing that is wrong with the file.
     """
-    evals = collector.evals
+    project = collector.project
     try:
         workflow = read_workflow(source)
         run = WorkflowRun(
-            workflow, collector.path, evals.configuration(collector.path.parent), evals.registry
+            workflow, collector.path, project.configuration(collector.path.parent), project.registry
         )
     except DataError as exc:
         raise CollectionError(str(exc)) from None
     if not run.specs:
         raise CollectionError(f"{collector.nodeid}: no step of a workflow is installed")
-    step_id = evals.settings.from_step
+    step_id = project.settings.from_step
     if step_id and all(spec.id != step_id for spec in run.specs):
         fault = unknown_name(
             "step",
@@ -51,30 +52,38 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
             [spec.id for spec in run.specs],
             f"Steps: {', '.join(spec.id for spec in run.specs)}.",
         )
-        evals.usage_errors.append(f"--evalstudio-from: {fault}")
-    collector.title, collector.description = workflow.name, workflow.description
+        collector.log.refusals.append(f"--evalstudio-from: {fault}")
     for warning in source.warnings:
-        evals.warn(warning, collector.path)
-    if ignored := evals.settings.of_suites:
-        evals.warn(
+        project.warn(warning, collector.path)
+    if ignored := project.settings.of_suites:
+        project.warn(
             f"{', '.join(ignored)}: without effect on workflows; give model and parameters in"
             f" {collector.path.name}",
             collector.path,
         )
     for spec in run.specs:
         yield WorkflowStep.from_parent(
-            collector, name=spec.id, nodeid=f"{collector.nodeid}::{spec.id}", run=run, spec=spec, evals=evals
+            collector,
+            name=spec.id,
+            nodeid=f"{collector.nodeid}::{spec.id}",
+            run=run,
+            spec=spec,
+            settings=project.settings,
+            services=collector.services,
         )
 
 
 class WorkflowStep(RecordedItem):
     """A step: skipped if it waits or lacks another step, kept if nothing has changed, else run."""
 
-    def __init__(self, *, run: WorkflowRun, spec: StepSpec, evals: EvalSession, **kwargs: Any) -> None:
+    def __init__(
+        self, *, run: WorkflowRun, spec: StepSpec, settings: Settings, services: Services, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self._run = run
         self._spec = spec
-        self._evals = evals
+        self._settings = settings
+        self._services = services
         self.place_in_file = run.specs.index(spec)
         self.add_marker(pytest.mark.mrm)
         self.add_marker(pytest.mark.mrm_step(spec.id, id=spec.id))
@@ -98,24 +107,24 @@ class WorkflowStep(RecordedItem):
 
     def runtest(self) -> None:
         from pytest_evalstudio.contrib.validation.artifact_files import PAGE
-        from pytest_evalstudio.plugin.chunked import ProgressLine
+        from pytest_evalstudio.plugin.chunks import ProgressLine
 
-        settings = self._evals.settings
+        settings = self._settings
         status = self._run.status(self._spec.id)
         anew = settings.from_step == self._spec.id or (settings.refresh and self._run.asks(self._spec.id))
         if status.status == "completed" and not anew:
             self._report()
             if not (self._run.folder / PAGE).is_file():
-                self._evals.at_end[self.path] = functools.partial(_write_artifacts, self._run)
+                self._services.at_end[self.path] = functools.partial(_write_artifacts, self._run)
             return
-        self._evals.at_end[self.path] = functools.partial(_write_artifacts, self._run)
+        self._services.at_end[self.path] = functools.partial(_write_artifacts, self._run)
         with ProgressLine(self, self._spec.id) as progress:
             state = self._run.run(
                 self._spec.id,
-                provider=self._evals.provider,
+                provider=self._services.provider,
                 cache=settings.cache(),
                 progress=lambda done, total, what: progress(done, total, what=what),
-                asking=self._evals.asking_run(),
+                asking=self._services.run.get(),
             )
         self._report()
         if state.waits:

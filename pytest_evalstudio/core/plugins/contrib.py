@@ -92,7 +92,8 @@ class Contrib:
         items: "package.module:function" that yields further items of a collected file where the configuration
             has that table; it takes the collector, the configuration and the tasks.
         step_lines: "package.module:function" that yields lines for a terminal of a step of a workflow.
-        fixtures: by name, "package.module:function" that returns the function of a fixture of a session.
+        fixtures: by name, "package.module:function" that returns the function of a fixture; it takes the
+            project of the session.
         plugins: by kind ("section", "step", …), the package or module whose modules declare plugins.
         templates: package with the folder `templates` of its sections.
     """

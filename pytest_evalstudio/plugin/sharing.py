@@ -1,34 +1,35 @@
-"""The plan that an xdist worker sends to the controller before items are handed out."""
+"""What xdist workers and their controller send each other: the plan of the run, and the run that asks."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 import msgspec
+import pytest
 
-from pytest_evalstudio.asking.runs import RunInputs
+from pytest_evalstudio.asking.runs import AskingRun, RunInputs
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
-from pytest_evalstudio.plugin.chunked import INDEX
-from pytest_evalstudio.plugin.collected import CaseOfModel
-from pytest_evalstudio.plugin.continuing import question_count
+from pytest_evalstudio.plugin.items import INDEX, EvalItem
+from pytest_evalstudio.plugin.keys import PLAN_CHANNEL
 from pytest_evalstudio.plugin.payload import Payload, PayloadLine
+from pytest_evalstudio.plugin.planning import CaseOfModel, RunPlan
 from pytest_evalstudio.plugin.reports import Announced, item_tables
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, RowOutcome, Tables
 from pytest_evalstudio.scoring.masking import masked
-
-if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.items import EvalItem
+from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 
 CRASHED = "worker crashed"
 LONGEST_QUESTION = 300
+RUN_TIMEOUT_S = 30.0
+"""Limit of the wait for the reply of the controller, which precedes the first item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedItem:
+class SharedItem:
     """The part of an item's record entry that is known before it runs.
 
     Attributes:
@@ -64,7 +65,7 @@ class WorkerPlan:
 
     chunks: Mapping[str, str] = field(default_factory=dict)
     usage_error: str = ""
-    items: Mapping[str, PlannedItem] = field(default_factory=dict)
+    items: Mapping[str, SharedItem] = field(default_factory=dict)
     header: str = ""
     inputs: RunInputs | None = None
     questions: int = 0
@@ -81,24 +82,32 @@ class WorkerPlan:
         return msgspec.json.decode(zlib.decompress(data), type=WorkerPlan)
 
 
-def plan_of(
-    chunks: Mapping[str, str],
+def worker_plan(
+    plan: RunPlan,
     items: Sequence[EvalItem],
-    inputs: RunInputs | None,
+    evaluators: Mapping[str, ConfiguredEvaluator],
     collected: Iterable[CaseOfModel] = (),
     *,
     deselected: bool = False,
 ) -> WorkerPlan:
-    """Return the plan of a worker's chunks and items."""
-    planned: dict[str, PlannedItem] = {}
+    """Return what the controller has to know of a worker's plan and items.
+
+    Args:
+        plan: of the worker.
+        items: of the run; their chunks are known.
+        evaluators: of the record's header, by id.
+        collected: file, key and model of all collected items.
+        deselected: whether test cases were left out.
+    """
+    shared: dict[str, SharedItem] = {}
     tables = Tables(evaluators={}, models={}, files={}, steps={})
     announced = Announced()
     for item in items:
-        task = item.task
+        task, file = item.planned.task, item.planned.file
         selected = item.chunk.pipeline.selected_for(task) if hasattr(item, "chunk") else ()
-        planned[item.nodeid] = PlannedItem(
+        shared[item.nodeid] = SharedItem(
             index=item.stash[INDEX],
-            file=item.file.nodeid,
+            file=file.nodeid,
             key=task.key,
             test_key=task.case.test_key,
             model_key=task.model.key,
@@ -106,22 +115,22 @@ def plan_of(
             question=masked(task.case.question)[:LONGEST_QUESTION],
             categories=task.case.categories,
         )
-        new = item_tables(item, selected, announced)
+        new = item_tables(item.planned, selected, announced, evaluators)
         tables.evaluators.update(new.evaluators)
         tables.models.update(new.models)
         tables.files.update(new.files)
     return WorkerPlan(
-        chunks=chunks,
-        items=planned,
+        chunks=plan.chunks,
+        items=shared,
         header=encode_line(tables).decode() if tables else "",
-        inputs=inputs,
-        questions=question_count(items),
+        inputs=plan.inputs,
+        questions=plan.questions,
         collected=tuple(sorted(collected)),
         deselected=deselected,
     )
 
 
-def crash_payload(nodeid: str, item: PlannedItem, header: str) -> Payload:
+def crash_payload(nodeid: str, item: SharedItem, header: str) -> Payload:
     """Return the record entry of an item whose worker died: an error of each of its evaluators."""
     code = OutcomeCode.NO_ANSWER.value
     row = RecordRow(
@@ -161,3 +170,39 @@ def crash_payload(nodeid: str, item: PlannedItem, header: str) -> Payload:
     )
     line = PayloadLine(identity=entry.identity, index=item.index, text=encode_line(entry).decode())
     return Payload(nodeid=nodeid, header=header, lines=(line,))
+
+
+def send_plan(config: pytest.Config, plan: WorkerPlan) -> None:
+    """Send a worker's plan to the controller, before the controller learns what the worker has collected."""
+    channel = config.workerinput.get(PLAN_CHANNEL)  # type: ignore[attr-defined]
+    if channel is not None:
+        channel.send(plan.encoded())
+
+
+def receive_run(config: pytest.Config) -> AskingRun | None:
+    """Wait for the run that the controller begins for the plan of this worker; None if none arrives."""
+    channel = config.workerinput.get(PLAN_CHANNEL)  # type: ignore[attr-defined]
+    if channel is None:
+        return None
+    try:
+        return msgspec.json.decode(channel.receive(timeout=RUN_TIMEOUT_S), type=AskingRun)
+    except (channel.TimeoutError, EOFError):
+        return None
+
+
+def send_run(node: Any, run: AskingRun) -> None:
+    """Tell a worker the run that its questions belong to, before it gets items."""
+    channel = node.workerinput.get(PLAN_CHANNEL)
+    if channel is not None:
+        channel.send(msgspec.json.encode(run))
+
+
+def received_plan(node: Any) -> WorkerPlan | None:
+    """Return the plan that a worker sent; None if it has no eval items."""
+    channel = node.workerinput.get(PLAN_CHANNEL)
+    if channel is None:
+        return None
+    try:
+        return WorkerPlan.decoded(channel.receive(timeout=0))
+    except (channel.TimeoutError, EOFError):
+        return None

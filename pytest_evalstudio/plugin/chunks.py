@@ -6,14 +6,17 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.formats.config import Configuration
-from pytest_evalstudio.plugin.confirming import confirm
+from pytest_evalstudio.plugin.pacing import Pacing
+from pytest_evalstudio.plugin.planning import PlannedItem
+from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.scoring.answering import requests_of
 from pytest_evalstudio.scoring.chunks import cut
 from pytest_evalstudio.scoring.messages import misses
@@ -23,13 +26,29 @@ from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.items import EvalItem
-    from pytest_evalstudio.plugin.session import EvalSession
+    from pytest_evalstudio.plugin.baseline import SessionBaseline
+    from pytest_evalstudio.plugin.confirming import Confirmation
 
-INDEX = pytest.StashKey[int]()
-"""An item's place in the run."""
 PROGRESS_EVERY_S = 0.2  # a terminal or CI log need not show each of 10,000 answers
 SAVE_CURSOR, RESTORE_CURSOR, CLEAR_TO_END = "\x1b7", "\x1b8", "\x1b[K"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """What the chunks of a process have in common.
+
+    Attributes:
+        pacing: number of items that are evaluated together.
+        baseline: that the items are compared with, None for none.
+        confirmation: repetition of regressed items, None where none is asked again.
+        import_report: imports what the report needs while a judge is waited for.
+    """
+
+    services: Services
+    pacing: Pacing
+    baseline: SessionBaseline | None
+    confirmation: Confirmation | None
+    import_report: Callable[[], None]
 
 
 class ItemChunk:
@@ -39,108 +58,116 @@ class ItemChunk:
 
     Attributes:
         name: the same in every worker of a run.
+        evaluation: of the run.
         spent_s: wall time of the evaluation, until the report of the item that waited for it subtracts it.
     """
 
     def __init__(
         self,
         name: str,
-        evals: EvalSession,
+        evaluation: Evaluation,
         pipeline: Pipeline,
-        items: Sequence[EvalItem],
+        items: Sequence[PlannedItem],
         *,
         by_question: bool = False,
     ) -> None:
         self.name = name
+        self.evaluation = evaluation
         self.pipeline = pipeline
         self.spent_s = 0.0
-        self._evals = evals
         self._by_question = by_question
-        self._is_by_item = any(item.fixtures and item.fixtures.is_set_up_per_item for item in items)
-        self._waiting = {item.planned: item for item in items}
+        self._is_by_item = any(item.is_isolated for item in items)
+        self._waiting = {item.task: item for item in items}
         self._requested: set[EvalTask] = set()
         self._results: dict[EvalTask, Result] = {}
         self._linked = {task for item in items for task in _links(item.task)}
         self._failure: Exception | None = None
 
-    def result(self, item: EvalItem) -> Result:
+    def result(self, item: PlannedItem, task: EvalTask, node: pytest.Item) -> Result:
         """Return an item's result; evaluate it, and the items of its step, if that has not been done.
+
+        Args:
+            item: of the chunk.
+            task: of its current attempt.
+            node: pytest's item, for its time limit and the terminal.
 
         Raises:
             Exception: the fault that prevented the evaluation, for each item of the chunk.
         """
-        if self._failure is not None and item.task.attempt == 1:
+        if self._failure is not None and task.attempt == 1:
             raise self._failure
-        if self.finished(item) is None:
+        if self.finished(item, task) is None:
             started = time.perf_counter()
             try:
-                self._evaluate(item)
+                self._evaluate(item, task, node)
             except Exception as exc:
                 self._failure = exc
                 raise
             finally:
                 self.spent_s += time.perf_counter() - started
-        return self._results[item.planned]
+        return self._results[item.task]
 
-    def finished(self, item: EvalItem) -> Result | None:
+    def finished(self, item: PlannedItem, task: EvalTask) -> Result | None:
         """Return the result of an item's attempt, None if it has not been evaluated."""
-        result = self._results.get(item.planned)
-        return result if result is not None and result.task.attempt == item.task.attempt else None
+        result = self._results.get(item.task)
+        return result if result is not None and result.task.attempt == task.attempt else None
 
-    def release(self, item: EvalItem) -> None:
+    def release(self, item: PlannedItem) -> None:
         """Drop an item's result once all attempts are reported and no waiting item is compared with it."""
-        self._waiting.pop(item.planned, None)
+        self._waiting.pop(item.task, None)
         if not self._waiting:
             self._results.clear()
             self._linked.clear()
             self._requested.clear()
-        elif item.planned not in self._linked:
-            self._results.pop(item.planned, None)
+        elif item.task not in self._linked:
+            self._results.pop(item.task, None)
 
-    def _evaluate(self, item: EvalItem) -> None:
-        items = self._step(item)
-        if self._evals.pacing.is_timed(item) and item.task.attempt == 1:
+    def _evaluate(self, item: PlannedItem, task: EvalTask, node: pytest.Item) -> None:
+        evaluation = self.evaluation
+        items = self._step(item, task)
+        if evaluation.pacing.is_timed(node) and task.attempt == 1:
             self._request(items)
             items = self._inseparable(item)
-        tasks = [member.task for member in items]
+        tasks = [task if member is item else member.task for member in items]
         if any(evaluator.judge for evaluator in self.pipeline.plan.selected):
-            self._evals.recorder.import_ahead()
-        with ProgressLine(item, item.task.model.label) as progress:
+            evaluation.import_report()
+        with ProgressLine(node, task.model.label) as progress:
             results = self.pipeline.evaluate(tasks, progress=progress, earlier=self._results)
-            evaluated = list(zip(items, results, strict=True))
-            confirm(self._evals, self.pipeline, evaluated, progress=progress, earlier=self._results)
-            if self._evals.shrink_limits is not None:
-                from pytest_evalstudio.plugin.shrinking import shrink
+            if evaluation.confirmation is not None:
+                evaluated = list(zip(items, results, strict=True))
+                evaluation.confirmation.confirm(
+                    self.pipeline, evaluated, progress=progress, earlier=self._results
+                )
+            if (shrinking := evaluation.services.shrinking) is not None:
+                shrinking.shrink(self.pipeline, results, progress=progress, earlier=self._results)
+        self._results.update(zip((member.task for member in items), results, strict=True))
+        evaluation.pacing.done(failed=any(result.errors or misses(result) for result in results))
 
-                shrink(self._evals, self.pipeline, results, progress=progress, earlier=self._results)
-        self._results.update(zip((member.planned for member in items), results, strict=True))
-        self._evals.pacing.done(failed=any(result.errors or misses(result) for result in results))
-
-    def _step(self, item: EvalItem) -> list[EvalItem]:
+    def _step(self, item: PlannedItem, task: EvalTask) -> list[PlannedItem]:
         """Return the items that are evaluated now: the given one, and following ones as the pace allows."""
-        if item.task.attempt > 1:
+        if task.attempt > 1:
             return [item]
         if self._is_by_item:  # others would be asked between the set-up and the teardown of this one
             return self._inseparable(item)
-        size = self._evals.pacing.size()
+        size = self.evaluation.pacing.size()
         if size is None:
             return [member for task, member in self._waiting.items() if task not in self._results]
         members = self._inseparable(item)
-        for task, member in self._waiting.items():
+        for other, member in self._waiting.items():
             if len(members) >= size:
                 break
-            if task not in self._results and member not in members:
+            if other not in self._results and member not in members:
                 members.append(member)
         return members
 
-    def _inseparable(self, item: EvalItem) -> list[EvalItem]:
+    def _inseparable(self, item: PlannedItem) -> list[PlannedItem]:
         """Return an item and the unevaluated ones that it depends on, in the order of the run.
 
         The pipeline would ask for the answer of a linked task that is neither in the step nor evaluated, and
         ask again when its own item runs. Links are followed to the end: a linked task may have some too.
         """
-        needed = {item.planned}
-        open_tasks = [item.planned]
+        needed = {item.task}
+        open_tasks = [item.task]
         while open_tasks:
             task = open_tasks.pop()
             linked = list(_links(task))
@@ -156,13 +183,15 @@ class ItemChunk:
                     open_tasks.append(other)
         return [member for task, member in self._waiting.items() if task in needed]
 
-    def _request(self, step: Sequence[EvalItem]) -> None:
+    def _request(self, step: Sequence[PlannedItem]) -> None:
         """Request the answers of a step, so that they arrive while its items are evaluated one by one."""
+        models = self.evaluation.services.models
         for member in step:
-            if member.task.answered or member.task in self._requested or member.host_fixture:
+            task = member.task
+            if task.answered or task in self._requested or member.host_fixture:
                 continue
-            self._requested.add(member.task)
-            self._evals.models.asked[member.task.model.key].request(requests_of(member.task))
+            self._requested.add(task)
+            models.asked[task.model.key].request(requests_of(task))
 
 
 def _links(task: EvalTask) -> Iterator[EvalTask]:
@@ -209,11 +238,21 @@ class ProgressLine:
             sys.stdout.flush()
 
 
-def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str], list[ConfiguredEvaluator]]:
-    """Put the items that will run into chunks.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipelines:
+    """Pipelines of the items that will run.
 
-    Returns:
-        Node id to the name of its chunk, and the evaluators that the items use.
+    Attributes:
+        by_config: configuration to pipeline.
+        evaluators: that the items use, in their order.
+    """
+
+    by_config: Mapping[Configuration, Pipeline]
+    evaluators: tuple[ConfiguredEvaluator, ...]
+
+
+def open_pipelines(services: Services, items: Iterable[PlannedItem]) -> Pipelines:
+    """Return the pipelines of items, and open what their evaluators need.
 
     Raises:
         ConfigurationError: if one of these lacks its judge or an option.
@@ -222,14 +261,14 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
     evaluators_by_config: dict[Configuration, dict[ConfiguredEvaluator, None]] = {}
     used: dict[ConfiguredEvaluator, None] = {}
     for item in items:
-        config = evals.configuration(item.path.parent)
+        config = item.file.config
         if config not in pipelines:
             pipelines[config] = Pipeline.under(
                 config,
-                evals.plan(config),
-                evals.provider,
-                models=evals.models.asked,
-                spans=evals.spans,
+                item.file.plan,
+                services.provider,
+                models=services.models.asked,
+                spans=services.spans,
                 reports_unchecked=True,
             )
             evaluators_by_config[config] = {}
@@ -238,24 +277,27 @@ def assign(evals: EvalSession, items: Sequence[EvalItem]) -> tuple[dict[str, str
         if not item.task.skip:
             evaluators_by_config[config].update(selected)
     for config, evaluators in evaluators_by_config.items():
-        evals.provider.open_available(config, evaluators)
-    running = [item for item in items if not item.task.skip]
-    names: dict[str, str] = {}
-    by_question = any(selected.spec.scope == "group" for selected in used)
+        services.provider.open_available(config, evaluators)
+    return Pipelines(by_config=pipelines, evaluators=tuple(used))
+
+
+def chunks_of(
+    items: Sequence[PlannedItem], pipelines: Pipelines, evaluation: Evaluation, workers: int
+) -> dict[EvalTask, ItemChunk]:
+    """Return the chunk of each task that will run."""
+    by_question = any(selected.spec.scope == "group" for selected in pipelines.evaluators)
     chunks = cut(
-        running,
+        [item for item in items if not item.task.skip],
         lambda item: item.task,
-        place_of=lambda item: item.path,
+        place_of=lambda item: item.file.path,
         by_question=by_question,
-        workers=evals.workers,
+        workers=workers,
     )
+    by_task: dict[EvalTask, ItemChunk] = {}
     for number, members in enumerate(chunks):
         first = members[0]
         name = f"{first.file.nodeid}[{first.task.model.label}]#{number}"
-        pipeline = pipelines[evals.configuration(first.path.parent)]
-        chunk = ItemChunk(name, evals, pipeline, members, by_question=by_question)
-        for member in members:
-            member.chunk = chunk
-            member.locate()
-            names[member.nodeid] = name
-    return names, list(used)
+        pipeline = pipelines.by_config[first.file.config]
+        chunk = ItemChunk(name, evaluation, pipeline, members, by_question=by_question)
+        by_task.update((member.task, chunk) for member in members)
+    return by_task
