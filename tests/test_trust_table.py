@@ -88,7 +88,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/validation/workflow/patches.py": (DOCUMENTS,),
     "contrib/validation/workflow/states.py": (ARTIFACTS,),
     "plugin/fixtures.py": (SUITES, LABS),
-    "plugin/items.py": (SUITES, LABS, WORKFLOWS),
+    "plugin/collecting.py": (SUITES, LABS, WORKFLOWS),
     "record/reader.py": (RECORDS,),
     "traces/files.py": (TOOLS,),
     "contrib/mutation/subjects.py": (SUITES, LABS, RECORDS),

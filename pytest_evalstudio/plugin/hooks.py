@@ -202,7 +202,7 @@ class SessionHooks:
         """Send the reports of our items from a worker in a compact form."""
         data = yield
         if data is not None and hasattr(report, ITEM) and hasattr(self.config, "workerinput"):
-            from pytest_evalstudio.plugin.packing import pack
+            from pytest_evalstudio.plugin.payload import pack
 
             pack(data)
         return data
@@ -211,7 +211,7 @@ class SessionHooks:
     def pytest_report_from_serializable(self, data: dict[str, Any]) -> Generator[None, Any, Any]:
         """Restore a report that a worker sent in its compact form."""
         if ITEM in data:
-            from pytest_evalstudio.plugin.packing import unpack
+            from pytest_evalstudio.plugin.payload import unpack
 
             unpack(data)
         return (yield)
@@ -231,7 +231,7 @@ class SessionHooks:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """Keep the items of a chunk on one worker."""
-        from pytest_evalstudio.plugin.scheduling import make_scheduler
+        from pytest_evalstudio.plugin.sharing import make_scheduler
 
         def begin(plan: WorkerPlan) -> AskingRun:
             return eval_session(config).begin_shared(plan)

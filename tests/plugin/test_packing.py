@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from pytest_evalstudio.plugin.packing import PACKED, pack, unpack
+from pytest_evalstudio.plugin.payload import PACKED, pack, unpack
 from support.project import Project
 
 LOG = """
