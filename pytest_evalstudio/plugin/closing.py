@@ -1,21 +1,26 @@
-"""End of a run on the terminal: verdict, failures per evaluator, what is incomplete, command and report."""
+"""End of a session: how pytest ended it, and the last lines on the terminal, from verdict to report."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.run_info import stored_steps_sentence
+from pytest_evalstudio.plugin.display import SafeTerminal, shown_line
+from pytest_evalstudio.plugin.keys import COUNTS, UNCOLLECTED
+from pytest_evalstudio.plugin.planning import CaseOfModel
+from pytest_evalstudio.plugin.recorder import RunOutput, SessionResult
+from pytest_evalstudio.plugin.settings import Settings
+from pytest_evalstudio.record.schema import FAILED_NAMES, SessionEnd
 from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
-    import pytest
-
     from pytest_evalstudio.analysis.analyse import Analysis
     from pytest_evalstudio.analysis.comparison.results import Comparison
     from pytest_evalstudio.record.schema import StepEntry
@@ -26,8 +31,8 @@ COMMAND_CHARS = 120
 _LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
 
 
-class ClosingLine(Struct, frozen=True, kw_only=True):
-    """A line at the end of a run.
+class TerminalLine(Struct, frozen=True, kw_only=True):
+    """A line of the summary.
 
     Attributes:
         colour: as pytest's terminal names it, "" for none.
@@ -72,7 +77,69 @@ class RunEnd(Struct, frozen=True, kw_only=True):
         return self.report.verdict.outcome in ("failed", "error")
 
 
-def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
+def session_result(
+    session: pytest.Session, exit_status: int, *, deselected: bool, collected: Collection[CaseOfModel]
+) -> SessionResult:
+    """Return how pytest ended a session.
+
+    Args:
+        session: that ends.
+        exit_status: that pytest has so far.
+        deselected: whether test cases were left out.
+        collected: file, key and model of the items that a comparison does not miss.
+    """
+    counts = session.config.stash[COUNTS]
+    besides = counts.failed_besides()
+    end = SessionEnd(
+        collected=session.testscollected,
+        ended=len(counts.ended),
+        failed_besides=len(besides),
+        failed_names=tuple(map(shown_line, besides[:FAILED_NAMES])),
+    )
+    uncollected: dict[str, None] = session.config.stash.get(UNCOLLECTED, {})
+    was_stopped = was_interrupted(session, exit_status, end)
+    return SessionResult(
+        exit_status=int(exit_status),
+        was_stopped=was_stopped,
+        is_interrupted=was_stopped or int(exit_status) == pytest.ExitCode.INTERRUPTED,
+        counts=end,
+        uncollected=uncollected,
+        deselected=deselected,
+        has_tests=bool(session.items),
+        collected=collected,
+    )
+
+
+def was_interrupted(session: pytest.Session, exit_status: int, end: SessionEnd) -> bool:
+    """Return whether a session was stopped from outside, and not by the failures that may stop it."""
+    stopped = session.shouldstop or session.shouldfail
+    maxfail = session.config.getoption("maxfail", None) or 0
+    by_failures = bool(stopped) or 0 < maxfail <= session.testsfailed
+    is_broken_off = int(exit_status) in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+    return (is_broken_off or end.ended < end.collected) and not by_failures
+
+
+def write_end(
+    config: pytest.Config, terminal: SafeTerminal, output: RunOutput, settings: Settings, exit_status: int
+) -> None:
+    """Write the end of a run, if it has a report."""
+    if output.report is None or output.failure:
+        return
+    terminal.section("evalstudio")
+    end = RunEnd(
+        report=output.report,
+        start=settings.command_line.start,
+        root=settings.command_line.root,
+        comparison=output.comparison,
+        rerun=rerun_command(config),
+        allows_partial=settings.allows_partial,
+        exit_status=exit_status,
+    )
+    for line in closing_lines(end):
+        terminal.write_line(line.text, **line.markup)
+
+
+def closing_lines(end: RunEnd) -> Iterator[TerminalLine]:
     """Yield the end of a run: four lines, and one for each thing that needs attention."""
     report, analysis = end.report, end.report.analysis
     yield from _verdict_lines(end)
@@ -86,30 +153,30 @@ def closing_lines(end: RunEnd) -> Iterator[ClosingLine]:
     }
     yield from _noted(notes)
     for warning in report.warnings:
-        yield ClosingLine(text=f"warning: {warning}", colour="yellow")
+        yield TerminalLine(text=f"warning: {warning}", colour="yellow")
     for text in workflow_lines(analysis, end.root):
-        yield ClosingLine(text=text)
+        yield TerminalLine(text=text)
     if end.rerun and end.is_broken and _has_failures(analysis):
-        yield ClosingLine(text=f"rerun: {end.rerun}")
+        yield TerminalLine(text=f"rerun: {end.rerun}")
     page = report.page if report.page.is_file() else report.archive
-    yield ClosingLine(text=f"report: {os.path.relpath(page, end.start)}")
+    yield TerminalLine(text=f"report: {os.path.relpath(page, end.start)}")
 
 
-def _verdict_lines(end: RunEnd) -> Iterator[ClosingLine]:
+def _verdict_lines(end: RunEnd) -> Iterator[TerminalLine]:
     """Yield the verdict, and what fails it."""
     report, analysis = end.report, end.report.analysis
     if text := nothing_line(analysis):
-        yield ClosingLine(text=text, colour="yellow")
+        yield TerminalLine(text=text, colour="yellow")
     is_passed = report.verdict.outcome == "passed" and not end.exit_status
     colour = "red" if end.is_broken else "green" if is_passed else "yellow"
-    yield ClosingLine(text=f"result: {end.headline}", colour=colour)
+    yield TerminalLine(text=f"result: {end.headline}", colour=colour)
     if end.is_broken and (failures := failing_answers(analysis)):
-        yield ClosingLine(text=f"failing answers: {failures}")
+        yield TerminalLine(text=f"failing answers: {failures}")
     if analysis.run.session is not None and (names := analysis.run.session.failed_names):
-        yield ClosingLine(text=f"failed, and not by an evaluator: {', '.join(names)}", colour="red")
+        yield TerminalLine(text=f"failed, and not by an evaluator: {', '.join(names)}", colour="red")
 
 
-def _gap_lines(analysis: Analysis) -> Iterator[ClosingLine]:
+def _gap_lines(analysis: Analysis) -> Iterator[TerminalLine]:
     """Yield what the answers lack, and the gates that are not met."""
     gaps = {
         "not retrieved": analysis.retrieval_gap,
@@ -119,24 +186,24 @@ def _gap_lines(analysis: Analysis) -> Iterator[ClosingLine]:
     yield from _noted(gaps)
     for gate in analysis.gates:
         if not gate.met:
-            yield ClosingLine(text=f"gate {gate.text}", colour="red")
+            yield TerminalLine(text=f"gate {gate.text}", colour="red")
 
 
-def _comparison_lines(analysis: Analysis, comparison: Comparison) -> Iterator[ClosingLine]:
+def _comparison_lines(analysis: Analysis, comparison: Comparison) -> Iterator[TerminalLine]:
     """Yield what has changed since the baseline."""
     from pytest_evalstudio.analysis.comparison.sentences import notable_lines
 
-    yield ClosingLine(text=f"since {comparison.base}: {regressions(analysis, comparison)}")
+    yield TerminalLine(text=f"since {comparison.base}: {regressions(analysis, comparison)}")
     for text in notable_lines(comparison):
-        yield ClosingLine(text=f"  {text}", colour="yellow")
+        yield TerminalLine(text=f"  {text}", colour="yellow")
     yield from _noted({"other rules than the baseline": changed_rules(comparison)})
 
 
-def _noted(notes: Mapping[str, str]) -> Iterator[ClosingLine]:
+def _noted(notes: Mapping[str, str]) -> Iterator[TerminalLine]:
     """Yield a line for each note that says something."""
     for topic, text in notes.items():
         if text:
-            yield ClosingLine(text=f"{topic}: {text}", colour="yellow")
+            yield TerminalLine(text=f"{topic}: {text}", colour="yellow")
 
 
 def _has_failures(analysis: Analysis) -> bool:

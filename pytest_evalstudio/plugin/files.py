@@ -1,4 +1,4 @@
-"""Files that pytest collects as evaluations, by their names and by a first look at their content."""
+"""Files that pytest collects as evaluations: by name, by a first look at their content, and from URLs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_evalstudio.core.plugins.index import SUFFIXES as PART_SUFFIXES
-from pytest_evalstudio.plugin.options import SUFFIXES
+from pytest_evalstudio.plugin.options import SUFFIXES, settings_of
 
 if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.contrib import FileKind
@@ -135,3 +135,33 @@ class FileSelection:
 
             self._configured[folder] = find_configuration(folder, self.config.rootpath) is not None
         return self._configured[folder]
+
+
+def localise(config: pytest.Config) -> None:
+    """Replace URLs among the arguments by the paths of the stored files.
+
+    Raises:
+        pytest.UsageError: if one cannot be fetched.
+    """
+    from pytest_evalstudio.asking.downloads import fetch_suite
+    from pytest_evalstudio.core.errors import ConfigurationError, DataError
+    from pytest_evalstudio.plugin.display import usage_error
+
+    settings = settings_of(config)
+    arguments = []
+    for argument in config.args:
+        url, sign, rest = argument.partition("::")
+        if not url.lower().startswith(("http://", "https://")):
+            arguments.append(argument)
+            continue
+        try:
+            path = fetch_suite(
+                url,
+                settings.cache() / "suites",
+                refresh=settings.refresh,
+                allow_private_hosts=settings.session.allow_private_hosts,
+            )
+        except (DataError, ConfigurationError) as exc:
+            raise usage_error(exc) from None
+        arguments.append(f"{path}{sign}{rest}")
+    config.args = arguments

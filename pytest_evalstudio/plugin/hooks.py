@@ -65,7 +65,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Replace URLs of suites among the arguments by the files they are stored in."""
     if any("://" in argument for argument in config.args):
-        from pytest_evalstudio.plugin.downloads import localise
+        from pytest_evalstudio.plugin.files import localise
 
         localise(config)
 

@@ -16,7 +16,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.plugin.display import FileWarnings, SafeTerminal, shown_line, usage_error
 from pytest_evalstudio.plugin.failure_display import FailureDisplay
 from pytest_evalstudio.plugin.figures import PREFIX as PROPERTIES
-from pytest_evalstudio.plugin.keys import COUNTS, FROZEN, SPENT, UNCOLLECTED
+from pytest_evalstudio.plugin.keys import FROZEN, SPENT
 from pytest_evalstudio.plugin.late_fixtures import PREFIX, evaluates
 from pytest_evalstudio.plugin.options import settings_of
 from pytest_evalstudio.plugin.planning import (
@@ -33,7 +33,6 @@ from pytest_evalstudio.plugin.project import CollectionLog, Project
 from pytest_evalstudio.plugin.reports import Announced, ReportContext
 from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.record.outputs import UNFINISHED
-from pytest_evalstudio.record.schema import FAILED_NAMES, SessionEnd
 from pytest_evalstudio.scoring.model_provider import ModelProvider
 from pytest_evalstudio.text.figures import counted
 
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.plugin.items import EvalItem, RecordedItem
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
-    from pytest_evalstudio.plugin.recorder import Recorder, SessionResult
+    from pytest_evalstudio.plugin.recorder import Recorder
     from pytest_evalstudio.plugin.sharing import WorkerPlan
 
 MANY_ITEMS = 1_000
@@ -352,31 +351,17 @@ class EvalSession:
                 self._finish_record(session, exit_status)
 
     def _finish_record(self, session: pytest.Session, exit_status: int) -> None:
+        from pytest_evalstudio.plugin.closing import session_result
+
         self._session = session
-        self.recorder.finish(self._result(session, exit_status), lambda: self.services.baseline)
+        end = session_result(session, exit_status, deselected=self.leaves_out_cases, collected=self.collected)
+        self.recorder.finish(end, lambda: self.services.baseline)
         output = self.recorder.output
         for name, value in output.properties():
             add_suite_property(self.config, f"{PROPERTIES}.{name}", value)
         is_passing = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         if is_passing and output.fails(allows_partial=self.settings.allows_partial):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-
-    def _result(self, session: pytest.Session, exit_status: int) -> SessionResult:
-        from pytest_evalstudio.plugin.recorder import SessionResult
-
-        counts = session_end(session)
-        uncollected: dict[str, None] = session.config.stash.get(UNCOLLECTED, {})
-        was_stopped = was_interrupted(session, exit_status, counts)
-        return SessionResult(
-            exit_status=int(exit_status),
-            was_stopped=was_stopped,
-            is_interrupted=was_stopped or int(exit_status) == pytest.ExitCode.INTERRUPTED,
-            counts=counts,
-            uncollected=uncollected,
-            deselected=self.leaves_out_cases,
-            has_tests=bool(session.items),
-            collected=self.collected,
-        )
 
     def _is_empty_shard(self, session: pytest.Session) -> bool:
         """Return whether this process runs a shard that got none of the tests."""
@@ -423,41 +408,8 @@ class EvalSession:
 
     def write_end(self, reporter: Any) -> None:
         """Write the end of the run, after everything else that pytest writes."""
-        if not self.has_record or self.recorder.output.failure or self.recorder.output.report is None:
-            return
-        from pytest_evalstudio.plugin.closing import RunEnd, closing_lines, rerun_command
+        if self.has_record:
+            from pytest_evalstudio.plugin.closing import write_end
 
-        output, terminal = self.recorder.output, SafeTerminal(reporter)
-        terminal.section("evalstudio")
-        end = RunEnd(
-            report=self.recorder.output.report,
-            start=self.settings.command_line.start,
-            root=self.settings.command_line.root,
-            comparison=output.comparison,
-            rerun=rerun_command(self.config),
-            allows_partial=self.settings.allows_partial,
-            exit_status=int(self._session.exitstatus) if self._session is not None else 0,
-        )
-        for line in closing_lines(end):
-            terminal.write_line(line.text, **line.markup)
-
-
-def was_interrupted(session: pytest.Session, exit_status: int, counts: SessionEnd) -> bool:
-    """Return whether a session was stopped from outside, and not by the failures that may stop it."""
-    stopped = session.shouldstop or session.shouldfail
-    maxfail = session.config.getoption("maxfail", None) or 0
-    by_failures = bool(stopped) or 0 < maxfail <= session.testsfailed
-    is_broken_off = int(exit_status) in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-    return (is_broken_off or counts.ended < counts.collected) and not by_failures
-
-
-def session_end(session: pytest.Session) -> SessionEnd:
-    """Return the tests of a session as pytest counts them."""
-    counts = session.config.stash[COUNTS]
-    besides = counts.failed_besides()
-    return SessionEnd(
-        collected=session.testscollected,
-        ended=len(counts.ended),
-        failed_besides=len(besides),
-        failed_names=tuple(map(shown_line, besides[:FAILED_NAMES])),
-    )
+            exit_status = int(self._session.exitstatus) if self._session is not None else 0
+            write_end(self.config, SafeTerminal(reporter), self.recorder.output, self.settings, exit_status)

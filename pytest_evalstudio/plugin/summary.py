@@ -14,7 +14,7 @@ from pytest_evalstudio.analysis.flip_rates import COPY
 from pytest_evalstudio.analysis.run_info import stored_steps_sentence
 from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
-from pytest_evalstudio.plugin.closing import ClosingLine
+from pytest_evalstudio.plugin.closing import TerminalLine
 from pytest_evalstudio.record.schema import JudgeSpend, StepEntry
 from pytest_evalstudio.report.repeats import terminal_lines
 from pytest_evalstudio.text.figures import counted, figure, interval, percent, plural
@@ -67,7 +67,7 @@ def _write_section(terminal: Any, title: str, lines: Iterable[str]) -> None:
         terminal.write_line(line)
 
 
-def detail_lines(report: Report, command_line: CommandLine) -> Iterator[ClosingLine]:
+def detail_lines(report: Report, command_line: CommandLine) -> Iterator[TerminalLine]:
     """Yield the figures of a run, warnings in colour."""
     analysis = report.analysis
     texts: list[tuple[str, Iterable[str]]] = [
@@ -86,7 +86,7 @@ def detail_lines(report: Report, command_line: CommandLine) -> Iterator[ClosingL
     ]
     for colour, lines in texts:
         for text in lines:
-            yield ClosingLine(text=text, colour=colour)
+            yield TerminalLine(text=text, colour=colour)
 
 
 def _shown_findings(report: Report) -> Iterator[str]:
