@@ -26,7 +26,6 @@ from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.confirming import Confirmation
 
 PROGRESS_EVERY_S = 0.2  # a terminal or CI log need not show each of 10,000 answers
@@ -39,14 +38,12 @@ class Evaluation:
 
     Attributes:
         pacing: number of items that are evaluated together.
-        baseline: that the items are compared with, None for none.
         confirmation: repetition of regressed items, None where none is asked again.
         import_report: imports what the report needs while a judge is waited for.
     """
 
     services: Services
     pacing: Pacing
-    baseline: SessionBaseline | None
     confirmation: Confirmation | None
     import_report: Callable[[], None]
 

@@ -168,7 +168,7 @@ class EvalItem(FixtureItem):
         if attempt := len(self.stash.get(ATTEMPTS, ())):
             self.task = dataclasses.replace(self.planned.task, attempt=attempt + 1)
         result = self._result()
-        baseline = self.chunk.evaluation.baseline
+        baseline = self.chunk.evaluation.services.baseline
         compared = baseline.properties(self.planned, result) if baseline is not None else ()
         set_properties(self, [(result, result.verdicts)], compared)
         if result.not_run:
@@ -183,7 +183,7 @@ class EvalItem(FixtureItem):
         if is_unconfirmed(result) and result.confirmation is not None:
             self.add_report_section("call", "evalstudio", f"{result.confirmation.sentence}\n")
         elif misses(result):
-            baseline = self.chunk.evaluation.baseline
+            baseline = self.chunk.evaluation.services.baseline
             raise baseline.fault(self.planned, result) if baseline else ThresholdMissed(explain(result))
         for line in doubts(result):
             self.add_report_section("call", "evalstudio", f"{line}\n")

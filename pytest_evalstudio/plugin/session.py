@@ -237,7 +237,6 @@ class EvalSession:
         evaluation = Evaluation(
             services=self.services,
             pacing=Pacing(self.config),
-            baseline=self.services.baseline,
             confirmation=self.services.confirmation(planned),
             import_report=lambda: self.recorder.import_ahead(),
         )
