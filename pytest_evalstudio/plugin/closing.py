@@ -151,7 +151,7 @@ def closing_lines(end: RunEnd) -> Iterator[TerminalLine]:
         "spans": analysis.traced.sentence,
         "not run": not_run(analysis, allows_partial=end.allows_partial),
     }
-    yield from _noted(notes)
+    yield from _note_lines(notes)
     for warning in report.warnings:
         yield TerminalLine(text=f"warning: {warning}", colour="yellow")
     for text in workflow_lines(analysis, end.root):
@@ -183,7 +183,7 @@ def _gap_lines(analysis: Analysis) -> Iterator[TerminalLine]:
         "unchecked": analysis.coverage.sentence,
         "incomplete": analysis.incomplete.sentence,
     }
-    yield from _noted(gaps)
+    yield from _note_lines(gaps)
     for gate in analysis.gates:
         if not gate.met:
             yield TerminalLine(text=f"gate {gate.text}", colour="red")
@@ -196,10 +196,10 @@ def _comparison_lines(analysis: Analysis, comparison: Comparison) -> Iterator[Te
     yield TerminalLine(text=f"since {comparison.base}: {regressions(analysis, comparison)}")
     for text in notable_lines(comparison):
         yield TerminalLine(text=f"  {text}", colour="yellow")
-    yield from _noted({"other rules than the baseline": changed_rules(comparison)})
+    yield from _note_lines({"other rules than the baseline": changed_rules(comparison)})
 
 
-def _noted(notes: Mapping[str, str]) -> Iterator[TerminalLine]:
+def _note_lines(notes: Mapping[str, str]) -> Iterator[TerminalLine]:
     """Yield a line for each note that says something."""
     for topic, text in notes.items():
         if text:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from pydantic import ValidationError
@@ -21,16 +20,12 @@ from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.formats.repeats import max_runs
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.settings import Settings
-from pytest_evalstudio.scoring.model_provider import left_out
+from pytest_evalstudio.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
 from pytest_evalstudio.scoring.perturbing.texts import Perturber
 from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.repeats import stopping_of
 from pytest_evalstudio.scoring.tasks import ModelInfo
-
-if TYPE_CHECKING:
-    from pytest_evalstudio.scoring.model_provider import ModelProvider
-
 
 DEFAULT = ModelTable(name="extractive", host="extractive")
 """The model of suites with documents where no model is configured: embedded, offline."""

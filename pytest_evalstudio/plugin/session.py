@@ -169,8 +169,8 @@ class EvalSession:
             check_gates(self.project, labels)
         if session.config.option.collectonly:
             return
-        asking = [*others, *filter(evaluates, session.items)]
-        inputs = run_inputs(self.project, [item.planned for item in items], [item.path for item in asking])
+        askers = [*others, *filter(evaluates, session.items)]
+        inputs = run_inputs(self.project, [item.planned for item in items], [item.path for item in askers])
         if self.settings.estimates:
             self._begin_estimate(inputs)
             return
@@ -181,14 +181,14 @@ class EvalSession:
         self.plan = self._plan(session, items, others, inputs)
         for other in others:
             other.open()
-        self._start(self.plan, items, asks_besides=bool(asking))
+        self._start(self.plan, items, has_askers=bool(askers))
 
-    def _start(self, plan: RunPlan, items: Sequence[EvalItem], *, asks_besides: bool) -> None:
+    def _start(self, plan: RunPlan, items: Sequence[EvalItem], *, has_askers: bool) -> None:
         """Begin the run here, or let the controller of this worker begin it."""
         if not self.settings.command_line.is_worker:
-            if (items or asks_besides) and not self.config.getoption("setuponly", False):
+            if (items or has_askers) and not self.config.getoption("setuponly", False):
                 self._begin(plan)
-        elif plan.chunks or asks_besides:  # skipped items alone are scheduled by xdist
+        elif plan.chunks or has_askers:  # skipped items alone are scheduled by xdist
             self._send(plan, items)
 
     def _spare_garbage_collector(self, items: int) -> None:

@@ -51,7 +51,8 @@ class FileKind:
         root: key at the root of a JSON or YAML file of this kind, "" where the file name shows it.
         suffixes: ends of the names of its files, for a kind without such a key.
         recognises: "package.module:function" that returns whether a file with such a name is one.
-        collector: "package.module:class" of pytest's collector of a file with such a name.
+        collector: "package.module:class" of pytest's collector of a file with such a name; besides pytest's
+            own arguments it takes `project`, `services` and `log` of the session.
         items: "package.module:function" that yields the items of a file with the root key; it takes its
             collector and its source.
         validate: "package.module:function" that checks a file and describes it in a phrase; it takes the
