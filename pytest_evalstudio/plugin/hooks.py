@@ -231,7 +231,7 @@ class SessionHooks:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """Keep the items of a chunk on one worker."""
-        from pytest_evalstudio.plugin.sharing import make_scheduler
+        from pytest_evalstudio.plugin.scheduling import make_scheduler
 
         def begin(plan: WorkerPlan) -> AskingRun:
             return eval_session(config).begin_shared(plan)
@@ -254,6 +254,7 @@ class EvalHooks:
     """
 
     def __init__(self, session: EvalSession) -> None:
+        # Imported here, since every session imports this file; and once, since these hooks run per item.
         from pytest_evalstudio.plugin import items, reports
 
         self.session = session

@@ -1,24 +1,14 @@
-"""What xdist workers and their controller share: the plan of the run, its chunks, and the run that asks.
-
-The items of a chunk stay on one worker; ordinary tests keep the distribution of `--dist`.
-"""
+"""What xdist workers and their controller send each other: the plan of the run, and the run that asks."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 import pytest
-from xdist.scheduler import (
-    LoadFileScheduling,
-    LoadGroupScheduling,
-    LoadScheduling,
-    LoadScopeScheduling,
-    WorkStealingScheduling,
-)
 
 from pytest_evalstudio.asking.runs import AskingRun, RunInputs
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
@@ -205,154 +195,3 @@ def send_run(node: Any, run: AskingRun) -> None:
     channel = node.workerinput.get(PLAN_CHANNEL)
     if channel is not None:
         channel.send(msgspec.json.encode(run))
-
-
-def received_plan(node: Any) -> WorkerPlan | None:
-    """Return the plan that a worker sent; None if it has no eval items."""
-    channel = node.workerinput.get(PLAN_CHANNEL)
-    if channel is None:
-        return None
-    try:
-        return WorkerPlan.decoded(channel.receive(timeout=0))
-    except (channel.TimeoutError, EOFError):
-        return None
-
-
-_STANDARD: Mapping[str, Any] = {
-    "load": LoadScheduling,
-    "loadscope": LoadScopeScheduling,
-    "loadfile": LoadFileScheduling,
-    "loadgroup": LoadGroupScheduling,
-    "worksteal": WorkStealingScheduling,
-}
-
-
-def make_scheduler(
-    config: pytest.Config, log: Any, begin: Callable[[WorkerPlan], AskingRun]
-) -> ChunkedScheduler | None:
-    """Return the scheduler of a run, None to leave the choice to xdist.
-
-    Args:
-        config: of the controller.
-        log: of xdist.
-        begin: begins the run of a worker's plan, where a worker has eval items.
-    """
-    mode = config.getvalue("dist")
-    return ChunkedScheduler(config, log, mode, begin) if mode in _STANDARD else None
-
-
-class _ChunkScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist ships no types
-    """Scheduling by scopes: each chunk is one, and so are ordinary tests that `--dist` keeps together."""
-
-    def __init__(self, config: pytest.Config, log: Any, mode: str, chunks: Mapping[str, str]) -> None:
-        super().__init__(config, log)
-        self._mode = mode
-        self._chunks = chunks
-
-    def remove_node(self, node: Any) -> str | None:
-        """Assign a dead worker's open items to the others.
-
-        The item that was running is left out: it would kill them too.
-        """
-        open_units = {
-            scope: unit for scope, unit in self.assigned_work.pop(node).items() if not all(unit.values())
-        }
-        if not open_units:
-            return None
-        first = next(iter(open_units.values()))
-        crashed: str = next(nodeid for nodeid, done in first.items() if not done)
-        first[crashed] = True  # done for the scheduler: xdist itself reports the crash
-        self.workqueue.update({scope: unit for scope, unit in open_units.items() if not all(unit.values())})
-        for other in self.assigned_work:
-            self._reschedule(other)
-        return crashed
-
-    def _reschedule(self, node: Any) -> None:
-        """Hand a worker more items; one that replaces a dead worker gets none before it has collected."""
-        if node in self.registered_collections:
-            super()._reschedule(node)
-
-    def _split_scope(self, nodeid: str) -> str:
-        chunk = self._chunks.get(nodeid)
-        if chunk is not None:
-            return chunk
-        if self._mode == "loadfile":
-            return nodeid.split("::", 1)[0]
-        if self._mode == "loadscope":
-            return nodeid.rsplit("::", 1)[0]
-        if self._mode == "loadgroup" and nodeid.rfind("@") > nodeid.rfind("]"):
-            return nodeid.split("@")[-1]
-        return nodeid
-
-
-class ChunkedScheduler:
-    """A scheduler that delegates to another one, chosen when the first collection shows if there are chunks.
-
-    A run without eval items is scheduled by xdist's own scheduler for its `--dist`.
-    """
-
-    def __init__(
-        self, config: pytest.Config, log: Any, mode: str, begin: Callable[[WorkerPlan], AskingRun]
-    ) -> None:
-        self._begin = begin
-        self._config = config
-        self._log = log
-        self._mode = mode
-        self._nodes: list[Any] = []
-        self._chosen: Any = None
-        self._run: AskingRun | None = None
-        self._numnodes = _STANDARD[mode](config, log).numnodes
-
-    def add_node(self, node: Any) -> None:
-        if self._chosen is not None:
-            self._chosen.add_node(node)
-        else:
-            self._nodes.append(node)
-
-    def add_node_collection(self, node: Any, collection: Sequence[str]) -> None:
-        if self._chosen is None:
-            self._chosen = self._choose(node)
-            for waiting in self._nodes:
-                self._chosen.add_node(waiting)
-        if self._run is not None:
-            send_run(node, self._run)
-        self._chosen.add_node_collection(node, collection)
-
-    def remove_node(self, node: Any) -> Any:
-        if self._chosen is not None:
-            return self._chosen.remove_node(node)
-        self._nodes.remove(node)
-        return None
-
-    @property
-    def nodes(self) -> list[Any]:
-        return list(self._nodes) if self._chosen is None else list(self._chosen.nodes)
-
-    @property
-    def collection_is_completed(self) -> bool:
-        return self._chosen is not None and bool(self._chosen.collection_is_completed)
-
-    @property
-    def tests_finished(self) -> bool:
-        return self._chosen is not None and bool(self._chosen.tests_finished)
-
-    @property
-    def has_pending(self) -> bool:
-        return self._chosen is not None and bool(self._chosen.has_pending)
-
-    def __getattr__(self, name: str) -> Any:
-        suite = self.__dict__.get("_chosen")
-        if suite is None:
-            raise AttributeError(name)
-        return getattr(suite, name)
-
-    def _choose(self, node: Any) -> Any:
-        plan = received_plan(node)
-        if plan is None:
-            return _STANDARD[self._mode](self._config, self._log)
-        if plan.usage_error:
-            raise pytest.UsageError(plan.usage_error)
-        self._run = self._begin(plan)
-        if not plan.chunks:
-            return _STANDARD[self._mode](self._config, self._log)
-        return _ChunkScheduling(self._config, self._log, self._mode, plan.chunks)
