@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from pytest_evalstudio.formats.starter import write_starter
 from support.project import Project
 
@@ -43,6 +45,20 @@ def test_a_run_without_eval_files_imports_only_the_plugin_itself(project: Projec
     assert {name.partition(".")[0] for name in added} <= {"pytest_evalstudio"} | sys.stdlib_module_names
     written = {path.name for path in project.folder.iterdir()} - {"__pycache__", "stdout", "stderr"}
     assert written == {"app.py", "conftest.py", "modules.txt", "test_one.py"}
+
+
+def test_a_run_under_xdist_without_eval_files_imports_only_the_scheduler(project: Project) -> None:
+    pytest.importorskip("xdist")
+    in_controller = "    if hasattr(config, 'workerinput'):\n        return\n    with open"
+    project.write("conftest.py", LIST_MODULES.replace("    with open", in_controller))
+    project.write("test_one.py", "def test_one():\n    pass\n")
+
+    imported = modules(project, "-n", "1")
+
+    assert "pytest_evalstudio.plugin.scheduling" in imported
+    assert not any(
+        name.startswith(("pytest_evalstudio.scoring", "pytest_evalstudio.record")) for name in imported
+    )
 
 
 LIST_REWRITTEN = """
