@@ -19,7 +19,6 @@ def estimate_lines(
     """Return the estimate of a run; neither models nor judges are asked.
 
     Args:
-        project: of the run.
         services: open the models, which know their prices and stored answers.
         items: test cases of the run.
         others: number of other items that may ask models.

@@ -116,7 +116,6 @@ def run_inputs(project: Project, items: Sequence[PlannedItem], others: Iterable[
     """Return the inputs of a run; None if it asks no model.
 
     Args:
-        project: of the run.
         items: test cases; those with answers in their file ask nothing.
         others: files of other items that ask: pairs of an arena, steps of workflows, tests in Python.
     """
@@ -157,7 +156,6 @@ def check_gates(project: Project, labels: Collection[str]) -> None:
     """Refuse gates that name a model or metric which the run has not got.
 
     Args:
-        project: of the run.
         labels: of the models that play in an arena.
 
     Raises:
@@ -179,7 +177,6 @@ def check_tables(project: Project, fixtures: Collection[str]) -> None:
     """Refuse tables of evaluators that nothing uses, unless the command line chooses the evaluators.
 
     Args:
-        project: of the run.
         fixtures: ids of the evaluators that Python tests use.
 
     Raises:

@@ -115,7 +115,6 @@ class Recorder:
     """Receives finished items in the process that pytest reports in.
 
     Args:
-        project: of the run.
         run: that asks the models; set when the output folder is claimed.
         closing: releases the output folder at the end.
         ci_output: formats of CI services that are written with the report.

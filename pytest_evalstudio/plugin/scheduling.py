@@ -38,8 +38,6 @@ def make_scheduler(
     """Return the scheduler of a run, None to leave the choice to xdist.
 
     Args:
-        config: of the controller.
-        log: of xdist.
         begin: begins the run of a worker's plan, where a worker has eval items.
     """
     mode = config.getvalue("dist")

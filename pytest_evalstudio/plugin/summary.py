@@ -39,7 +39,6 @@ def write_details(terminal: Any, output: RunOutput, command_line: CommandLine) -
     """Write the figures of a verbose run below the test results.
 
     Args:
-        terminal: of the session.
         output: of the run, with a report.
         command_line: names the folders that paths are relative to.
     """

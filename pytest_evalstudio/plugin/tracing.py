@@ -25,7 +25,6 @@ class SessionTracing:
     """Receiver and sources of spans of one process of a run; closed with the services of its session.
 
     Args:
-        project: of the session.
         table: of the configuration.
         run: whose questions have the spans.
         closing: closes the receiver at the end.
