@@ -13,6 +13,7 @@ import itertools
 import json
 import re
 import sys
+import textwrap
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -139,8 +140,7 @@ def layers() -> Iterator[str]:
 def layers_in_short() -> Iterator[str]:
     """Yield the layers as text, the highest first."""
     yield "```text"
-    for packages in _layers():
-        yield " | ".join(packages)
+    yield from textwrap.wrap(" > ".join(" | ".join(packages) for packages in _layers()), 110)
     yield "```"
 
 
