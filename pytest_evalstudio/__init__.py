@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         EvaluationError,
         ThresholdMissed,
     )
+    from pytest_evalstudio.core.flips import Flip
     from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
     from pytest_evalstudio.core.plugins.evaluator import ModelScore, ScoredRow, evaluator
     from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from pytest_evalstudio.plugin.perturbed_cases import EvalPerturb
     from pytest_evalstudio.report.build import Report, build_report
     from pytest_evalstudio.scoring.perturbing.cases import perturb
-    from pytest_evalstudio.scoring.verdicts import Flip
 
 _HOMES = {
     "contrib.tables.score": ("score_table",),
@@ -84,7 +84,7 @@ _HOMES = {
     "api.evaluate": ("Results", "evaluate"),
     "api.labs": ("LabBuilder",),
     "scoring.perturbing.cases": ("perturb",),
-    "scoring.verdicts": ("Flip",),
+    "core.flips": ("Flip",),
     "formats.dataset": ("LlmDataset", "Row"),
     "formats.lab": ("Model", "TestLab"),
     "formats.suite": ("Test", "TestCase", "TestSuite"),

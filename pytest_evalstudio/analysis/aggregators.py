@@ -33,10 +33,11 @@ from pytest_evalstudio.analysis.spools import Spool
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.origins import SOURCE, Origin, origin
+from pytest_evalstudio.core.outcomes import Finding
 from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.formats.condition import parse_condition
-from pytest_evalstudio.record.schema import CaseFinding, Item, ItemVerdict, RecordRow, RowOutcome, Run
+from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, RowOutcome, Run
 from pytest_evalstudio.text.comparable import differs_in_form
 
 if TYPE_CHECKING:
@@ -289,7 +290,7 @@ class Aggregator:
                     text = row.actual_output[fragment.start : fragment.end]
                     self.lowest[info.id] = Lowest(score, text[:EXCERPT_CHARS], item.key, item.model_key)
 
-    def _finding(self, info: EvaluatorInfo, finding: CaseFinding, item: Item) -> None:
+    def _finding(self, info: EvaluatorInfo, finding: Finding, item: Item) -> None:
         entry = FoundProblem(
             evaluator=info.id,
             model=item.model_key,

@@ -13,10 +13,17 @@ from pytest_evalstudio.analysis.rag_stages import rag_stage_problems
 from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.analysis.samples import FoundProblem
 from pytest_evalstudio.analysis.wording import cases, row_attributes
+from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
-from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES, Problem, ProblemCode, own_problem_type
+from pytest_evalstudio.core.problems import (
+    AVID,
+    PROBLEM_TYPES,
+    Problem,
+    ProblemCode,
+    UnscoredProblem,
+    own_problem_type,
+)
 from pytest_evalstudio.core.text import excerpt
-from pytest_evalstudio.record.schema import ItemFlip
 from pytest_evalstudio.text.figures import counted, figure
 
 LEAKS = ("privacy", "security")
@@ -256,7 +263,7 @@ def faults(aggregator: Aggregator) -> Iterator[Problem]:
                 verb, action = wording[kind]
                 name = aggregator.run.model_name(model)
                 judged = sample.count + scores.scored
-                yield Problem(
+                yield UnscoredProblem(
                     description=(
                         f"{info.name} {verb} {cases(sample, 'answer')} of model {name!r}:"
                         f" {'; '.join(sample.texts)}"
@@ -326,7 +333,7 @@ def _flip(aggregator: Aggregator, entries: Sequence[CaseFlip]) -> Problem:
     )
 
 
-def _flip_attributes(flip: ItemFlip) -> dict[str, str | float]:
+def _flip_attributes(flip: Flip) -> dict[str, str | float]:
     return {
         "metric": flip.metric,
         "direction": flip.direction,
@@ -336,7 +343,7 @@ def _flip_attributes(flip: ItemFlip) -> dict[str, str | float]:
     }
 
 
-def _turned(flip: ItemFlip) -> str:
+def _turned(flip: Flip) -> str:
     direction = "pass to fail" if flip.direction == "pass_to_fail" else "fail to pass"
     change = f"{figure(flip.source_score)} → {figure(flip.score)}, threshold {figure(flip.threshold)}"
     return f"{flip.metric} flipped from {direction} ({change})"

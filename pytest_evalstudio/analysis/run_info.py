@@ -11,14 +11,7 @@ from msgspec import Struct
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.record.judge_checks import JudgeCheckEntry
-from pytest_evalstudio.record.schema import (
-    EvaluatorEntry,
-    EvaluatorSpan,
-    MetricEntry,
-    ParameterEntry,
-    Run,
-    StepEntry,
-)
+from pytest_evalstudio.record.schema import EvaluatorEntry, EvaluatorSpan, ParameterEntry, Run, StepEntry
 
 Kind = Literal["bool", "classification", "heatmap"]
 
@@ -111,8 +104,8 @@ def _evaluator(id: str, entry: EvaluatorEntry, span: EvaluatorSpan | None) -> Ev
         id=id,
         type=entry.type,
         name=entry.name or id,
-        metrics=tuple(_metric(metric) for metric in entry.metrics),
-        asserted=frozenset(metric.key for metric in entry.metrics if metric.asserted),
+        metrics=entry.metrics,
+        asserted=frozenset(metric.key for metric in entry.metrics if metric.decides),
         description=entry.description,
         domain=entry.domain,
         method=entry.method,
@@ -135,18 +128,6 @@ def _evaluator(id: str, entry: EvaluatorEntry, span: EvaluatorSpan | None) -> Ev
         sentence_level_metrics=entry.sentence_level_metrics,
         started=span.started if span is not None else "",
         finished=span.finished if span is not None else "",
-    )
-
-
-def _metric(entry: MetricEntry) -> Metric:
-    return Metric(
-        key=entry.key,
-        name=entry.name or entry.key,
-        better=entry.better,
-        range=entry.range,
-        threshold=entry.threshold,
-        primary=entry.primary,
-        description=entry.description,
     )
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
+from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.origins import Origin
-from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.outcomes import Finding, Metric
 from pytest_evalstudio.core.text import excerpt
-from pytest_evalstudio.record.schema import CaseFinding, ItemFlip
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.rag_stages import RagStage
@@ -186,7 +186,7 @@ class FoundProblem(Struct, frozen=True, kw_only=True):
     key: str
     file: str
     nodeid: str
-    finding: CaseFinding
+    finding: Finding
 
 
 class CaseFlip(Struct, frozen=True, kw_only=True):
@@ -196,7 +196,7 @@ class CaseFlip(Struct, frozen=True, kw_only=True):
     key: str
     file: str
     nodeid: str
-    flip: ItemFlip
+    flip: Flip
 
 
 def visible_categories(categories: Iterable[str]) -> list[str]:

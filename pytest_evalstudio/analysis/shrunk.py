@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pytest_evalstudio.record.schema import Item, RecordedEdit
+from pytest_evalstudio.core.flips import SmallestEdit
+from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.record.smallest import ShrinkCode
+    from pytest_evalstudio.core.flips import ShrinkCode
 
 MAX_LISTED = 100
 
@@ -30,7 +31,7 @@ class ShrunkFlip(Struct, frozen=True, kw_only=True):
     evaluator: str
     metric: str
     direction: str
-    smallest: RecordedEdit
+    smallest: SmallestEdit
 
 
 class ShrunkFlips(Struct, frozen=True, kw_only=True):
@@ -119,7 +120,7 @@ class ShrunkFlipCounter:
         """Return the counts."""
         if not self._counts:
             return NO_SHRUNK_FLIPS
-        from pytest_evalstudio.record.smallest import ShrinkCode  # most runs shrink no flip
+        from pytest_evalstudio.core.flips import ShrinkCode  # most runs shrink no flip
 
         ends = tuple((code, self._counts[code]) for code in ShrinkCode if self._counts[code])
         return ShrunkFlips(calls=self._calls, ends=ends, listed=tuple(self._listed))

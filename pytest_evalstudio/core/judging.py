@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeVar
 
 from msgspec import Struct, field
@@ -132,8 +131,7 @@ Replies are in the order of the questions; the generator returns the result.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
+class Judging(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Usage of a judgement; questions with stored replies count like others.
 
     Attributes:
@@ -155,7 +153,8 @@ class Judging:
     over_budget: int = 0
 
     def __add__(self, other: Judging) -> Judging:
-        return Judging(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
+        names = self.__struct_fields__
+        return Judging(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
 
 class Judgement(Struct, frozen=True, kw_only=True):

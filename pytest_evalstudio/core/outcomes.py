@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Judging
+from pytest_evalstudio.core.kept import Kept
 
 Better = Literal["higher", "lower"]
 Status = Literal["score", "not_applicable", "error"]
@@ -19,8 +20,7 @@ Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True, omit_defaults=True):
     """Metric of an evaluator, with its direction, range and threshold.
 
     Attributes:
@@ -30,7 +30,8 @@ class Metric:
         threshold: default; an infinite one never decides.
         primary: the metric of its evaluator that decides an item, and by which models are ranked.
         description: a sentence for the report.
-        decides: its threshold decides an item as well, unless the user sets it to infinity.
+        decides: its threshold decides an item as well, unless the user sets it to infinity. In a record:
+            whether its threshold decides the items of the run.
         boolean: its value is 1.0 for yes and 0.0 for no; the judges of a panel vote on it.
     """
 
@@ -79,8 +80,7 @@ def out_of_range(key: str, limit: float, bounds: tuple[float, float]) -> str:
     return f"{limit:g} is outside the range of {key}, {low:g} to {high:g}{remedy}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fragment:
+class Fragment(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A stretch of a text that a score or a finding is about.
 
     Attributes:
@@ -92,20 +92,19 @@ class Fragment:
 
     start: int
     end: int
-    part: str = "answer"
-    scores: Mapping[str, float] = field(default_factory=lambda: NOTHING)
+    part: Annotated[str, Kept.PLAIN] = "answer"
+    scores: Annotated[Mapping[str, float], Kept.PLAIN] = {}
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A problem of one case that deserves a line of its own in the report (a leak, a broken artifact)."""
 
     description: str
     severity: Severity = "medium"
-    problem_type: str = "accuracy"
-    avid: str = "P0200"
-    actions: str = ""
+    problem_type: Annotated[str, Kept.PLAIN] = "accuracy"
+    avid: Annotated[str, Kept.PLAIN] = "P0200"
+    actions: Annotated[str, Kept.PLAIN] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from pytest_evalstudio.core.outcomes import Severity
 
 PROBLEM_TYPES = (
@@ -58,27 +60,35 @@ ProblemCode = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Struct, frozen=True, kw_only=True):
     """Something that is wrong, how bad it is, and what to do next.
 
     Attributes:
-        code: class of a problem that reports group by evaluator; "" for others.
+        code: class of the problem, e.g. "mean_missed" or "weak_cell"; reports group those of `ProblemCode` by
+            evaluator; "" for others.
         problem_type: one of PROBLEM_TYPES.
         avid: one of AVID.
         attributes: model, evaluator, metric, threshold, score, test_case_keys, row_keys, as far as they
             apply.
-        reasons: distinct reasons of answers that could not be scored, the first ones.
     """
 
     description: str
     severity: Severity
     problem_type: str
     avid: str
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = {}
     actions: str = ""
     resources: tuple[str, ...] = ()
-    code: ProblemCode = ""
+    code: ProblemCode | str = ""
+
+
+class UnscoredProblem(Problem, frozen=True, kw_only=True):
+    """Problem of answers that could not be scored.
+
+    Attributes:
+        reasons: distinct ones, the first.
+    """
+
     reasons: tuple[str, ...] = ()
 
 

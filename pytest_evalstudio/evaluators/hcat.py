@@ -7,8 +7,10 @@ Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing and Validatio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
@@ -242,7 +244,9 @@ def _marked_fragments(
     }
     return tuple(
         (
-            replace(fragment, message=f"potential hallucination (D = {figure(beyond[fragment.start])})")
+            structs.replace(
+                fragment, message=f"potential hallucination (D = {figure(beyond[fragment.start])})"
+            )
             if fragment.start in beyond
             else fragment
         )

@@ -6,8 +6,10 @@ Source: Es et al., 2023 (RAGAS).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -295,7 +297,7 @@ class Ragas:
     strictness: int = 3
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric("ragas", "RAGAS", primary=True, description="Harmonic mean of the four parts."),
-        *(replace(metric, primary=False) for metric in _PARTS),
+        *(structs.replace(metric, primary=False) for metric in _PARTS),
     )
     depends_on_chunk_order: ClassVar[bool] = True
     prompts: ClassVar[tuple[str, ...]] = (

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol, TypeVar
+
+from msgspec import structs
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt
@@ -200,7 +201,7 @@ class _Member:
             self._prompts.render_repair(text, unreadable.text[:LONGEST_QUOTE], reading.fault), question
         )
         answer, more = await self._answer(repair, reading, priority)
-        took = dataclasses.replace(took + more, repairs=took.repairs + more.calls)
+        took = structs.replace(took + more, repairs=took.repairs + more.calls)
         if not answer.error and (content := reading.content(answer)) is not None:
             if len(unreadable.text) <= LONGEST_REPLY:  # with its repair, so that a second run asks nothing
                 self._asked.keep(first, unreadable)
@@ -210,7 +211,7 @@ class _Member:
             return _fault(answer.error), took
         self._asked.forget(repair)
         fault = self._unusable(answer, reading)
-        return Reply(fault=fault), dataclasses.replace(took, unparsable=int(fault.unparsable))
+        return Reply(fault=fault), structs.replace(took, unparsable=int(fault.unparsable))
 
     def _unusable(self, answer: Answer, reading: _Reading) -> JudgeFault:
         """Return the fault of a question whose repair cannot be used either."""

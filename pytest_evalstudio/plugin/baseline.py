@@ -43,6 +43,7 @@ from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import CaseDigest
 from pytest_evalstudio.scoring.case_digests import case_digest_of
+from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 from pytest_evalstudio.scoring.confirming import is_refuted, is_unconfirmed
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.masking import masked
@@ -161,7 +162,7 @@ class SessionBaseline:
         if not earlier.digest and attachments_digest(row) != earlier.attachments:
             lines.append("the images or files of the case are not those of the baseline")
         if result.confirmation is not None:
-            lines.append(result.confirmation.sentence)
+            lines.append(confirmation_sentence(result.confirmation))
         if result.not_repeated:
             lines.append(f"not asked again: {result.not_repeated}")
         if earlier.answer and answer and earlier.answer != answer:
@@ -217,7 +218,7 @@ class SessionBaseline:
         if earlier is not None and self.has_regressed(item, result):
             return ThresholdMissed(self._explained(item, earlier, result, message))
         if result.confirmation is not None:
-            message = f"{message}\n{result.confirmation.sentence}"
+            message = f"{message}\n{confirmation_sentence(result.confirmation)}"
         return (
             KnownFailure(message)
             if earlier is not None and earlier.outcome == "failed"

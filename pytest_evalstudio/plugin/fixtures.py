@@ -15,6 +15,7 @@ from pytest_evalstudio.api.builders import CaseFieldsWithCorpus, make_case
 from pytest_evalstudio.asking.case_types import case_fault
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
+from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.formats.dataset import LlmDataset
@@ -36,7 +37,6 @@ from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import answered_task
-from pytest_evalstudio.scoring.verdicts import Flip
 
 Content = TypeVar("Content", TestSuite, TestLab, LlmDataset)
 

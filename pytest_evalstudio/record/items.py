@@ -7,6 +7,9 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from pytest_evalstudio.core.cases import Retrieval
+from pytest_evalstudio.core.flips import Confirmation, Flip
+from pytest_evalstudio.core.judging import Judging
+from pytest_evalstudio.core.outcomes import Finding, Fragment
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.core.tracing import SpanStatus
@@ -58,52 +61,6 @@ class RecordedAttachment(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sha256: str
 
 
-class Mark(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A stretch of an answer or a context chunk that a score or finding is about.
-
-    Attributes:
-        part: "answer", or "context:<i>" for chunk i (0-based).
-        start, end: characters, `text[start:end]`.
-        scores: metric key to value of this stretch.
-    """
-
-    part: str = "answer"
-    start: int
-    end: int
-    scores: dict[str, float] = {}
-    message: str = ""
-
-
-class CaseFinding(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A problem of one answer that the report lists on its own, e.g. a leak."""
-
-    description: str
-    severity: str = "medium"
-    problem_type: str = ""
-    avid: str = ""
-    actions: str = ""
-
-
-class JudgeUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Calls, tokens and cost of a judgement; replies that were stored count like others.
-
-    Attributes:
-        repairs: calls that asked again for a reply that could not be read.
-        unparsable: replies that could not be read even then.
-        unpriced: calls whose cost the host did not report.
-        over_budget: questions that were not asked, since the budget was used up.
-    """
-
-    calls: int = 0
-    repairs: int = 0
-    unparsable: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
-    unpriced: int = 0
-    over_budget: int = 0
-
-
 class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The outcome of one evaluator for one answer.
 
@@ -123,11 +80,11 @@ class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: str = ""
     reason: str = ""
     scores: dict[str, float | None] = {}
-    fragments: tuple[Mark, ...] = ()
-    findings: tuple[CaseFinding, ...] = ()
+    fragments: tuple[Fragment, ...] = ()
+    findings: tuple[Finding, ...] = ()
     sketch: str = ""
     details: JsonObject = {}
-    judging: JudgeUsage | None = None
+    judging: Judging | None = None
     accepted_output: int = 0
     turn: int = 0
     turns: tuple[TurnScore, ...] = ()
@@ -314,58 +271,6 @@ class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
     thresholds: dict[str, float] = {}
 
 
-class RecordedEdit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Smallest edit of a perturbed question under which the metric still flips.
-
-    Attributes:
-        code: "minimal" (no single edit can be left out), "budget" or "interrupted" (the smallest edit so
-            far), "not_reproduced" (asked again, the questions do not flip), "not_confirmed" (asked once more,
-            the smallest edit does not flip), "no_model" (precomputed answers), or "other_changes" (the cases
-            differ in several messages).
-        original: the question, or message of a conversation, without the perturbation.
-        question: the same with the smallest edit.
-        edits: edits of words and characters that `question` has.
-        total_edits: edits of the perturbation.
-        calls: calls of the model and of judges that the search took; the first flip of an item has those of
-            questions that its flips share.
-        reason: of "budget" and "interrupted".
-    """
-
-    code: Literal[
-        "minimal", "budget", "interrupted", "not_reproduced", "not_confirmed", "no_model", "other_changes"
-    ]
-    original: str
-    question: str
-    edits: int
-    total_edits: int
-    calls: int = 0
-    reason: str = ""
-
-
-class ItemFlip(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A metric whose pass state differs between an original and its perturbation.
-
-    Attributes:
-        source: key of the original.
-        fails: whether the flip fails the perturbed item.
-        turn: perturbed turn of a conversation, from 1; 0 for a single question.
-        smallest: smallest edit of the question that still flips the metric; None where it was not searched.
-    """
-
-    evaluator: str
-    metric: str
-    direction: DirectionWord
-    source: str
-    source_score: float
-    score: float
-    threshold: float
-    perturbators: tuple[str, ...]
-    meaning_kept: bool
-    fails: bool
-    turn: int = 0
-    smallest: RecordedEdit | None = None
-
-
 class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Origin of a perturbed item.
 
@@ -394,31 +299,6 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
     answers: tuple[str, ...] = ()
     verdicts: dict[str, ItemVerdict] = {}
-
-
-class Confirmation(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Confirmation of a regression: the case was asked again, and a sequential test has decided.
-
-    Attributes:
-        code: "confirmed", "not_confirmed" (the case passes, and is flaky), or "interrupted".
-        passed: repeats that pass.
-        failed: repeats that fail, those of the run itself included.
-        cases: cases of the run that are compared, by which the level of the test follows.
-        baseline_passed, baseline_runs: attempts of the baseline; 0 where it has one answer of the case, and
-            the test has no level.
-        reason: of an interruption.
-        evaluators: those that the repeats were judged by, of a case that failed by others in the baseline
-            already, so that it fails in any case; () where all of them were.
-    """
-
-    code: Literal["confirmed", "not_confirmed", "interrupted"]
-    passed: int
-    failed: int
-    cases: int
-    baseline_passed: int = 0
-    baseline_runs: int = 0
-    reason: str = ""
-    evaluators: tuple[str, ...] = ()
 
 
 class CaseDigest(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -473,7 +353,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     reason: str
     rows: tuple[RecordRow, ...]
     verdicts: dict[str, ItemVerdict]
-    flips: tuple[ItemFlip, ...]
+    flips: tuple[Flip, ...]
     perturbed: Perturbation | None = None
     xfail: str = ""
     attempts: tuple[Attempt, ...] = ()

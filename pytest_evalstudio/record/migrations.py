@@ -142,11 +142,15 @@ def _from_1(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
 
 def _tables(plain: Plain) -> Plain:
     evaluators = {
-        id: {"id": id, "type": id, "name": id, **_EVALUATOR, **entry}
+        id: {"id": id, "type": id, "name": id, **_EVALUATOR, **entry, "metrics": _metrics(entry)}
         for id, entry in plain.get("evaluators", {}).items()
     }
     models = {key: _model({"key": key, **entry}) for key, entry in plain.get("models", {}).items()}
     return {name: table for name, table in (("evaluators", evaluators), ("models", models)) if name in plain}
+
+
+def _metrics(entry: Plain) -> list[Plain]:
+    return [{**metric, "decides": metric.get("asserted", False)} for metric in entry.get("metrics", ())]
 
 
 def _model(entry: Plain) -> Plain:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from pytest_evalstudio.record.schema import ProblemEntry
+from pytest_evalstudio.core.problems import Problem
 
 _MERGED = ("mean_missed", "weak_cell")
 """Codes of problems that are one finding per evaluator, model and step."""
-P = TypeVar("P", bound=ProblemEntry)
+P = TypeVar("P", bound=Problem)
 
 
 def problem_groups(problems: Iterable[P]) -> list[list[P]]:

@@ -7,31 +7,27 @@ and "-Infinity". Fields without a default are always written, the others only if
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import force_setattr
 
-from pytest_evalstudio.record.arena import ArenaEntry, BattleEntry
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.record.arena import ArenaEntry
 from pytest_evalstudio.record.items import (
     VERDICTS,
     Attempt,
     CaseDigest,
-    CaseFinding,
-    Confirmation,
     DirectionWord,
     Item,
-    ItemFlip,
     ItemVerdict,
     JsonObject,
-    JudgeUsage,
     Link,
-    Mark,
     Message,
     Perturbation,
     RecordedAnswer,
     RecordedAttachment,
-    RecordedEdit,
     RecordedTurn,
     RecordRow,
     RowOutcome,
@@ -48,33 +44,24 @@ __all__ = [
     "ArenaEntry",
     "Attempt",
     "Baseline",
-    "BattleEntry",
     "CaseDigest",
-    "CaseFinding",
-    "Confirmation",
     "DirectionWord",
     "EvaluatorEntry",
     "FileEntry",
     "Item",
-    "ItemFlip",
     "ItemVerdict",
     "JsonObject",
     "JudgeCheckEntry",
     "JudgeSpend",
-    "JudgeUsage",
     "Line",
     "Link",
-    "Mark",
     "Message",
-    "MetricEntry",
     "ModelEntry",
     "ParameterEntry",
     "Perturbation",
-    "ProblemEntry",
     "RecordRow",
     "RecordedAnswer",
     "RecordedAttachment",
-    "RecordedEdit",
     "RecordedTurn",
     "RowOutcome",
     "Run",
@@ -93,19 +80,6 @@ __all__ = [
 
 SCHEMA_VERSION = 3
 """Version of these types; a record of an earlier version is read through `migrations`."""
-
-
-class MetricEntry(Struct, frozen=True, kw_only=True):
-    """A metric of an evaluator in this run; see `core.outcomes.Metric`."""
-
-    key: str
-    name: str = ""
-    better: Literal["higher", "lower"] = "higher"
-    range: tuple[float, float] = (0.0, 1.0)
-    threshold: float = 0.75
-    primary: bool = False
-    asserted: bool = False
-    description: str = ""
 
 
 class ParameterEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -155,7 +129,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     judge: JsonObject = {}
     judge_check: JudgeCheckEntry | None = None
     calibration: JsonObject = {}
-    metrics: tuple[MetricEntry, ...]
+    metrics: tuple[Metric, ...]
     keywords: tuple[str, ...]
     problem_type: str
     avid: str
@@ -224,23 +198,6 @@ class FileEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     description: str
 
 
-class ProblemEntry(Struct, frozen=True, kw_only=True):
-    """A problem that a workflow's step found; see `core.problems.Problem`.
-
-    Attributes:
-        code: class of the problem, e.g. "mean_missed", "weak_cell" or "failure_cluster".
-    """
-
-    description: str
-    severity: Literal["high", "medium", "low"]
-    problem_type: str
-    avid: str
-    attributes: JsonObject = {}
-    actions: str = ""
-    resources: tuple[str, ...] = ()
-    code: str = ""
-
-
 class SignOffEntry(Struct, frozen=True, kw_only=True):
     """Sign-off of a workflow as it was at the end of the run.
 
@@ -292,7 +249,7 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     waits: str
     figures: JsonObject
-    problems: tuple[ProblemEntry, ...]
+    problems: tuple[Problem, ...]
     pictures: dict[str, str]
     finished: str
     seconds: float

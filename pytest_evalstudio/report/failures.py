@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.record.schema import Item, ItemVerdict, Mark, RecordRow, Run
+from pytest_evalstudio.core.outcomes import Fragment, Metric
+from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, Run
 from pytest_evalstudio.report.highlight import Segment, segments
 
 ON_A_PAGE = 400
@@ -151,7 +151,9 @@ def worst_row(info: EvaluatorInfo, rows: Sequence[RecordRow]) -> RecordRow:
     return max(rows, key=badness)
 
 
-def _text(text: str, marks: Sequence[Mark] = (), metric: Metric | None = None, part: str = "answer") -> Text:
+def _text(
+    text: str, marks: Sequence[Fragment] = (), metric: Metric | None = None, part: str = "answer"
+) -> Text:
     shown = text[:TEXT_CHARS]
     parts = segments(shown, marks, metric, part) if metric is not None else [Segment(shown)]
     return Text(segments=tuple(parts), left_out=len(text) - len(shown))

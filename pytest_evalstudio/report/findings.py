@@ -10,7 +10,7 @@ from pytest_evalstudio.analysis.leaderboards import Standing
 from pytest_evalstudio.analysis.rag_stages import stage_title
 from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
-from pytest_evalstudio.core.problems import Problem
+from pytest_evalstudio.core.problems import Problem, UnscoredProblem
 from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.text.figures import counted, figure, plural
@@ -211,7 +211,8 @@ class _Group:
             return f"{info.name}: {_answers_text(answers)}{of} flip under perturbation ({broken} pass → fail)"
         if code == "not_scored":
             title = f"{info.name}: {_answers_text(answers)}{of} without a score"
-            reasons = {text for problem in problems for text in problem.reasons}
+            unscored = [problem for problem in problems if isinstance(problem, UnscoredProblem)]
+            reasons = {text for problem in unscored for text in problem.reasons}
             return f"{title}: {reasons.pop()}" if len(reasons) == 1 else title
         rows = f" in {_answers_text(answers)}{of}" if answers else of
         kind = problems[0].problem_type.replace("_", " ")

@@ -9,15 +9,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.record.schema import Mark
+from pytest_evalstudio.core.outcomes import Fragment, Metric
 from pytest_evalstudio.text.figures import figure
 
 Level = Literal["", "good", "bad", "found"]
 _WORST_FIRST: tuple[Level, ...] = ("found", "bad", "good", "")
 _SNIPPET_CHARS = 120
 """Characters of a snippet on each side of its mark."""
-_Covering = tuple[int, float, int, int, Mark]
+_Covering = tuple[int, float, int, int, Fragment]
 """Level, badness, position in the order of the starts, end, and the fragment."""
 
 
@@ -56,7 +55,7 @@ def snippet(parts: Sequence[Segment]) -> list[Segment]:
     return [part for part in (Segment(before), parts[first], Segment(after)) if part.text]
 
 
-def segments(text: str, fragments: Iterable[Mark], metric: Metric, part: str = "answer") -> list[Segment]:
+def segments(text: str, fragments: Iterable[Fragment], metric: Metric, part: str = "answer") -> list[Segment]:
     """Cut a text at its fragments; where they overlap the worst one counts.
 
     Args:
@@ -75,7 +74,7 @@ def segments(text: str, fragments: Iterable[Mark], metric: Metric, part: str = "
         return [Segment(text)] if text else []
     cuts = sorted({0, len(text), *(start for start, _, _ in spans), *(end for _, end, _ in spans)})
     spans.sort(key=lambda span: span[0], reverse=True)
-    stretches: list[tuple[int, int, Mark | None]] = []
+    stretches: list[tuple[int, int, Fragment | None]] = []
     covering: list[_Covering] = []
     """A heap, the worst fragment first."""
     for start, end in pairwise(cuts):
@@ -91,7 +90,7 @@ def segments(text: str, fragments: Iterable[Mark], metric: Metric, part: str = "
     return [_segment(text[start:end], worst, metric) for start, end, worst in stretches]
 
 
-def _segment(text: str, mark: Mark | None, metric: Metric) -> Segment:
+def _segment(text: str, mark: Fragment | None, metric: Metric) -> Segment:
     if mark is None:
         return Segment(text)
     score = mark.scores.get(metric.key)
@@ -99,14 +98,14 @@ def _segment(text: str, mark: Mark | None, metric: Metric) -> Segment:
     return Segment(text, _level(mark, metric), ": ".join(filter(None, notes)), mark.scores, mark.message)
 
 
-def _level(mark: Mark, metric: Metric) -> Level:
+def _level(mark: Fragment, metric: Metric) -> Level:
     score = mark.scores.get(metric.key)
     if score is None:
         return "found"
     return "good" if metric.passes(score) else "bad"
 
 
-def _badness(mark: Mark, metric: Metric) -> tuple[int, float]:
+def _badness(mark: Fragment, metric: Metric) -> tuple[int, float]:
     """Return level and score so that the worst fragment sorts first."""
     score = mark.scores.get(metric.key, 0.0)
     return _WORST_FIRST.index(_level(mark, metric)), score if metric.better == "higher" else -score

@@ -9,7 +9,7 @@ import dataclasses
 import itertools
 import re
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Outcome
@@ -45,7 +45,7 @@ class ComparableCase(Struct, frozen=True):
             if not (number.isdecimal() and int(number) < len(self.context)):
                 return fragment
             text = self.context[int(number)]
-        return dataclasses.replace(fragment, start=text.place(fragment.start), end=text.place(fragment.end))
+        return structs.replace(fragment, start=text.place(fragment.start), end=text.place(fragment.end))
 
 
 def comparable_case(case: Case) -> ComparableCase:

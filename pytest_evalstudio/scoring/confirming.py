@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_evalstudio.scoring.confirmation import ConfirmationCode, ConfirmationResult
+from pytest_evalstudio.core.flips import Confirmation, ConfirmationCode
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.repeats import needing_all_repeats
 from pytest_evalstudio.scoring.results import Result
@@ -101,9 +101,7 @@ def repeats_of(result: Result, responses: Sequence[bool]) -> list[bool | None]:
     return [state and responses[index] for index, state in enumerate(states)]
 
 
-def confirmation_of(
-    result: Result, test: RepeatTest, responses: Sequence[bool] = ()
-) -> ConfirmationResult | None:
+def confirmation_of(result: Result, test: RepeatTest, responses: Sequence[bool] = ()) -> Confirmation | None:
     """Return the confirmation of a regressed result; None if more repeats are needed.
 
     Args:
@@ -121,7 +119,7 @@ def confirmation_of(
         reason = ""
     elif not reason:
         return None
-    return ConfirmationResult(
+    return Confirmation(
         code=_CODES[decision],
         passed=passed,
         failed=failed,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import structs
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import UNANSWERED, OutcomeCode
 from pytest_evalstudio.core.display import visible, visible_lines
+from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.results import Fault, Result
-from pytest_evalstudio.scoring.verdicts import Flip, brief_lines, missed_lines
+from pytest_evalstudio.scoring.verdicts import brief_lines, missed_lines
 from pytest_evalstudio.text.figures import counted, figure
 
 TEXT_CHARS = 600
@@ -127,7 +129,7 @@ def flip_line(flip: Flip) -> str:
 def smallest_lines(flips: Iterable[Flip]) -> list[str]:
     """Return the smallest edit of each flip that was shrunk, masked; equal ones are one line."""
     edits = [
-        dataclasses.replace(
+        structs.replace(
             smallest,
             original=masked(smallest.original),
             question=masked(smallest.question),

@@ -13,12 +13,12 @@ from pytest_evalstudio.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.asking.thoughts import scored_case
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Retrieval
 from pytest_evalstudio.core.codes import ItemCode
+from pytest_evalstudio.core.flips import Confirmation
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.origins import SOURCE, origin
 from pytest_evalstudio.core.repeats import MEAN, PassPolicy
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.scoring.answering import answered, requests_of, unpacked_case
-from pytest_evalstudio.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.scoring.confirming import confirmation_of, further_repeats_of
 from pytest_evalstudio.scoring.expectations import is_unchecked, unchecked_sentence, unread_expectations
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
@@ -210,7 +210,7 @@ class Pipeline:
         *,
         progress: Progress | None = None,
         earlier: Mapping[EvalTask, Result] | None = None,
-    ) -> list[ConfirmationResult]:
+    ) -> list[Confirmation]:
         """Ask regressed cases again until the test of each has decided.
 
         The results stay as they are, so that further repeats of failing cases do not distort the figures.
@@ -225,7 +225,7 @@ class Pipeline:
             dataclasses.replace(result, outcomes=[dict(row) for row in result.outcomes]) for result in results
         ]
         test_of = dict(zip(copies, tests, strict=True))
-        ends: dict[Result, ConfirmationResult] = {}
+        ends: dict[Result, Confirmation] = {}
         while True:
             for copy in copies:
                 if copy in ends:

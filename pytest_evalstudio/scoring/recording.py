@@ -19,24 +19,24 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.origins import Origin
-from pytest_evalstudio.core.outcomes import Fragment, Outcome
+from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.formats.fields import FREE_KEY, FREE_PREFIX
 from pytest_evalstudio.record import schema
 from pytest_evalstudio.record.schema import VerdictWord
 from pytest_evalstudio.scoring.answer_rows import recorded_answer, recorded_attachments
 from pytest_evalstudio.scoring.case_digests import case_digest_of
-from pytest_evalstudio.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.masking import masked, masked_texts
 from pytest_evalstudio.scoring.messages import headline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.record_texts import document_names
+from pytest_evalstudio.scoring.recorded import recorded
 from pytest_evalstudio.scoring.results import Result
-from pytest_evalstudio.scoring.verdicts import Flip, Verdict
+from pytest_evalstudio.scoring.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.record.smallest import SmallestEdit
+    pass
 
 _DIGEST_CHARS = 16
 BROKEN = ("failed", "error")
@@ -101,7 +101,7 @@ def item_entry(
         reason=reason or masked(head.reason),
         rows=rows,
         verdicts=_verdicts(result, run_wide) if result is not None else {},
-        flips=tuple(map(_flip, result.flips)) if result is not None else (),
+        flips=tuple(recorded(flip) for flip in result.flips) if result is not None else (),
         perturbed=_perturbation(result.origin, result.compared_beside)
         if result is not None and result.origin is not None
         else None,
@@ -109,7 +109,7 @@ def item_entry(
         attempts=head.attempts,
         flaky=head.verdict == "passed"
         and (confirmation is not None or any(tried.verdict in BROKEN for tried in head.attempts)),
-        confirmation=_confirmation(confirmation) if confirmation is not None else None,
+        confirmation=None if confirmation is None else recorded(confirmation),
         max_runs=result.max_runs if result is not None else 0,
         unread=result.unread if result is not None else (),
         unchecked=bool(result.unchecked) if result is not None else False,
@@ -137,19 +137,6 @@ def _case_digest(result: Result, rows: Sequence[schema.RecordRow]) -> schema.Cas
     task = result.task
     row = rows[0] if rows and task.case.plan is None else row_entry(task.case, {})
     return case_digest_of(task, row, result.verdicts)
-
-
-def _confirmation(confirmation: ConfirmationResult) -> schema.Confirmation:
-    return schema.Confirmation(
-        code=confirmation.code.value,
-        passed=confirmation.passed,
-        failed=confirmation.failed,
-        cases=confirmation.cases,
-        baseline_passed=confirmation.baseline_passed,
-        baseline_runs=confirmation.baseline_runs,
-        reason=masked(confirmation.reason),
-        evaluators=confirmation.evaluators,
-    )
 
 
 def _code(verdict: VerdictWord, result: Result | None) -> str:
@@ -283,28 +270,18 @@ def _expected_calls(
 
 
 def _outcome(selected: ConfiguredEvaluator, outcome: Outcome) -> schema.RowOutcome:
+    fragments = outcome.fragments if selected.reporting.sentence_level_metrics else ()
     return schema.RowOutcome(
         status=outcome.status,
         code=outcome.code.value,
         reason=masked(outcome.reason),
         scores=dict(outcome.scores),
         accepted_output=outcome.accepted_output,
-        fragments=tuple(map(_mark, outcome.fragments)) if selected.reporting.sentence_level_metrics else (),
-        findings=tuple(
-            schema.CaseFinding(
-                description=masked(finding.description),
-                severity=finding.severity,
-                problem_type=finding.problem_type,
-                avid=finding.avid,
-                actions=finding.actions,
-            )
-            for finding in outcome.findings
-        ),
+        fragments=tuple(map(recorded, fragments)),
+        findings=tuple(map(recorded, outcome.findings)),
         sketch=outcome.sketch,
         details=masked_texts(outcome.details) if outcome.details else {},
-        judging=schema.JudgeUsage(**dataclasses.asdict(outcome.judging))
-        if outcome.judging is not None
-        else None,
+        judging=outcome.judging,
         turn=outcome.turn,
         turns=tuple(
             schema.TurnScore(
@@ -316,16 +293,6 @@ def _outcome(selected: ConfiguredEvaluator, outcome: Outcome) -> schema.RowOutco
             )
             for each in outcome.turns
         ),
-    )
-
-
-def _mark(fragment: Fragment) -> schema.Mark:
-    return schema.Mark(
-        part=fragment.part,
-        start=fragment.start,
-        end=fragment.end,
-        scores=dict(fragment.scores),
-        message=masked(fragment.message),
     )
 
 
@@ -363,24 +330,6 @@ def _verdict(
 def _different(thresholds: Mapping[str, float], run_wide: Mapping[str, float]) -> dict[str, float]:
     """Return the thresholds of a case that are not those of the run."""
     return {key: value for key, value in thresholds.items() if run_wide[key] != value}
-
-
-def _flip(flip: Flip) -> schema.ItemFlip:
-    fields = {each.name: getattr(flip, each.name) for each in dataclasses.fields(flip)}
-    smallest = _smallest(flip.smallest) if flip.smallest is not None else None
-    return schema.ItemFlip(**{**fields, "smallest": smallest})
-
-
-def _smallest(smallest: SmallestEdit) -> schema.RecordedEdit:
-    return schema.RecordedEdit(
-        code=smallest.code.value,
-        original=masked(smallest.original),
-        question=masked(smallest.question),
-        edits=smallest.edits,
-        total_edits=smallest.total_edits,
-        calls=smallest.calls,
-        reason=masked(smallest.reason),
-    )
 
 
 def _perturbation(origin: Origin, compared_beside: frozenset[str]) -> schema.Perturbation:

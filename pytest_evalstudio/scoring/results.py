@@ -7,15 +7,15 @@ from typing import Literal, NamedTuple
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, OutcomeCode
+from pytest_evalstudio.core.flips import Confirmation, Flip
 from pytest_evalstudio.core.origins import Origin
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import WHATEVER_WAS_ASKED
 from pytest_evalstudio.formats.config import UncheckedPolicy
-from pytest_evalstudio.scoring.confirmation import ConfirmationResult
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.responses import UNDECIDED, ResponseVerdict
 from pytest_evalstudio.scoring.tasks import EvalTask
-from pytest_evalstudio.scoring.verdicts import Flip, Verdict
+from pytest_evalstudio.scoring.verdicts import Verdict
 
 
 class Fault(NamedTuple):
@@ -72,7 +72,7 @@ class Result:
     not_run: str = ""
     access_refused: bool = False
     regressed: frozenset[ConfiguredEvaluator] = frozenset()
-    confirmation: ConfirmationResult | None = None
+    confirmation: Confirmation | None = None
     not_repeated: str = ""
 
     @property

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.plugins.parameters import parameter_specs
@@ -66,15 +67,11 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         judge_check=_judge_check_entry(selected) if selected.check is not None else None,
         calibration=selected.attached.describe() if selected.attached is not None else {},
         metrics=tuple(
-            schema.MetricEntry(
-                key=metric.key,
+            replace(
+                metric,
                 name=metric.name or metric.key,
-                better=metric.better,
-                range=metric.range,
                 threshold=selected.thresholds[metric.key],
-                primary=metric.primary,
-                asserted=metric.key in selected.asserted,
-                description=metric.description,
+                decides=metric.key in selected.asserted,
             )
             for metric in spec.metrics
         ),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, OutcomeCode
+from pytest_evalstudio.core.flips import Direction, Flip
 from pytest_evalstudio.core.origins import Origin
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
 from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
@@ -21,10 +21,8 @@ from pytest_evalstudio.stats.sequential import Sprt
 from pytest_evalstudio.text.figures import figure
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.record.smallest import SmallestEdit
     from pytest_evalstudio.scoring.calibration.conformal import ConformalSet
 
-Direction = Literal["pass_to_fail", "fail_to_pass"]
 Stopped = Literal["", "pass", "fail", "inconclusive"]
 """Decision of a sequential test, "" without one."""
 
@@ -72,38 +70,6 @@ class Verdict(Struct, frozen=True, kw_only=True):
         """Return True if a metric passes, by its repeats or by its mean."""
         by_repeats = self.metric_passes.get(metric.key)
         return metric.passes(score, threshold) if by_repeats is None else by_repeats
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flip:
-    """A metric whose pass state differs between an original and its perturbation.
-
-    Attributes:
-        evaluator: id of the evaluator.
-        metric: key of the metric.
-        source: key of the original case.
-        source_score: score of the original.
-        score: score of the perturbed case.
-        threshold: of the metric.
-        perturbators: "id:LEVEL" of each, in order; () for a case that was perturbed by hand.
-        meaning_kept: whether a good model must answer as it did before.
-        fails: whether the perturbed case fails for it.
-        turn: perturbed turn of a conversation, from 1; 0 for a single question.
-        smallest: smallest edit of the question that still flips the metric; None where it was not searched.
-    """
-
-    evaluator: str
-    metric: str
-    direction: Direction
-    source: str
-    source_score: float
-    score: float
-    threshold: float
-    perturbators: tuple[str, ...]
-    meaning_kept: bool
-    fails: bool
-    turn: int = 0
-    smallest: SmallestEdit | None = None
 
 
 def verdict(

@@ -20,11 +20,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pytest_evalstudio.contrib.arena.battle_files import WINNERS, Battle, battles_csv, read_battles
+from pytest_evalstudio.contrib.arena.battle_files import WINNERS, battles_csv, read_battles
 from pytest_evalstudio.contrib.arena.play import ArenaOptions, play
 from pytest_evalstudio.contrib.arena.rating import rate
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.record.arena import Battle
 from support.judge_service import judge_service
 from support.openai_server import Reply
 

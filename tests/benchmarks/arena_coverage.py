@@ -18,8 +18,8 @@ import sys
 
 import numpy as np
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle
 from pytest_evalstudio.contrib.arena.rating import RatingOptions, rate
+from pytest_evalstudio.record.arena import Battle
 from pytest_evalstudio.stats.bradley_terry import bradley_terry
 from pytest_evalstudio.stats.types import Floats
 

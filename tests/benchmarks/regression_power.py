@@ -31,7 +31,8 @@ from pytest_evalstudio.analysis.comparison.intervals import LOWER_ERROR, gain_in
 from pytest_evalstudio.analysis.comparison.metrics import ComparisonLimits, compare_metrics, overall
 from pytest_evalstudio.analysis.comparison.results import MetricComparison
 from pytest_evalstudio.analysis.comparison.sides import SideItem
-from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.sign_flip import sign_flip_drop
 from pytest_evalstudio.stats.types import Floats
@@ -259,7 +260,7 @@ def evaluator(id: str) -> EvaluatorEntry:
         boolean=False,
         model_types=(),
         parameters={},
-        metrics=(MetricEntry(key="score", primary=True),),
+        metrics=(Metric(key="score", primary=True),),
         keywords=(),
         problem_type="accuracy",
         avid="",

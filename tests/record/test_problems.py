@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.record.problems import problem_groups
-from pytest_evalstudio.record.schema import ProblemEntry
 
 
-def problem(description: str, code: str, **attributes: Any) -> ProblemEntry:
-    return ProblemEntry(
+def problem(description: str, code: str, **attributes: Any) -> Problem:
+    return Problem(
         description=description,
         severity="high",
         problem_type="accuracy",

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
-from pytest_evalstudio.record.smallest import (
-    END_WORDS,
-    ShrinkCode,
-    SmallestEdit,
-    describe,
-    equal_edits,
-    wording,
-)
+from pytest_evalstudio.core.flips import ShrinkCode, SmallestEdit
+from pytest_evalstudio.record.smallest import END_WORDS, describe, equal_edits, wording
 
 EDIT = SmallestEdit(
     code=ShrinkCode.MINIMAL,

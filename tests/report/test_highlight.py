@@ -7,8 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.record.schema import Mark
+from pytest_evalstudio.core.outcomes import Fragment, Metric
 from pytest_evalstudio.report.highlight import segments
 
 METRIC = Metric("score", "Score", threshold=0.5)
@@ -16,7 +15,7 @@ SPANS = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60), st.none() |
 
 
 def fragment(start, end, score=None, **more):
-    return Mark(start=start, end=end, scores={} if score is None else {"score": score}, **more)
+    return Fragment(start=start, end=end, scores={} if score is None else {"score": score}, **more)
 
 
 @given(st.text(max_size=50), SPANS)

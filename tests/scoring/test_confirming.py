@@ -9,10 +9,11 @@ import pytest
 from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import ItemCode
+from pytest_evalstudio.core.flips import Confirmation, ConfirmationCode
 from pytest_evalstudio.core.origins import Origin
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.scoring.confirmation import ConfirmationCode, ConfirmationResult
+from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 from pytest_evalstudio.scoring.confirming import (
     can_be_confirmed,
     confirmation_of,
@@ -111,9 +112,9 @@ def test_a_repeat_without_the_expected_response_does_not_pass() -> None:
 def test_the_test_ends_by_its_decision() -> None:
     assert confirmation_of(repeats("----"), TEST) is None
     confirmed = confirmation_of(repeats("-----"), TEST)
-    assert confirmed == ConfirmationResult(code=ConfirmationCode.CONFIRMED, passed=0, failed=5, cases=50)
+    assert confirmed == Confirmation(code=ConfirmationCode.CONFIRMED, passed=0, failed=5, cases=50)
     refuted = confirmation_of(repeats("-+++++++"), TEST)
-    assert refuted == ConfirmationResult(code=ConfirmationCode.NOT_CONFIRMED, passed=7, failed=1, cases=50)
+    assert refuted == Confirmation(code=ConfirmationCode.NOT_CONFIRMED, passed=7, failed=1, cases=50)
 
 
 def test_a_repeat_without_a_verdict_interrupts_an_open_test_only() -> None:
@@ -146,7 +147,7 @@ def test_the_next_repeats_are_those_that_may_decide() -> None:
 def test_a_case_whose_regression_is_refuted_passes_unless_it_failed_before(
     code: ConfirmationCode, refuted: bool
 ) -> None:
-    confirmation = ConfirmationResult(code=code, passed=7, failed=1, cases=50)
+    confirmation = Confirmation(code=code, passed=7, failed=1, cases=50)
     whole = result(confirmation=confirmation)
     assert (is_refuted(whole), is_unconfirmed(whole)) == (refuted, refuted)
     part = result(confirmation=confirmation, regressed=frozenset({READING}))
@@ -159,7 +160,7 @@ def test_the_confirmed_evaluators_are_named_in_order() -> None:
     confirmation = confirmation_of(regressed, TEST)
     assert confirmation is not None
     assert confirmation.evaluators == ("answered", "reading")
-    assert confirmation.sentence == "confirmed for answered, reading: 5 of 5 repeats fail"
+    assert confirmation_sentence(confirmation) == "confirmed for answered, reading: 5 of 5 repeats fail"
 
 
 @pytest.mark.parametrize(
@@ -185,4 +186,4 @@ def test_the_confirmed_evaluators_are_named_in_order() -> None:
     ],
 )
 def test_the_end_of_a_confirmation_is_a_sentence(fields: dict[str, Any], sentence: str) -> None:
-    assert ConfirmationResult(passed=7, failed=1, cases=50, **fields).sentence == sentence
+    assert confirmation_sentence(Confirmation(passed=7, failed=1, cases=50, **fields)) == sentence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +12,12 @@ from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Case, Exchange, Turn
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
+from pytest_evalstudio.core.flips import Flip, ShrinkCode, SmallestEdit
 from pytest_evalstudio.core.origins import Origin
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.formats.config import configuration
-from pytest_evalstudio.record.smallest import ShrinkCode, SmallestEdit
 from pytest_evalstudio.scoring.calibration.conformal import ConformalSet
 from pytest_evalstudio.scoring.messages import (
     brief_headline,
@@ -35,7 +34,7 @@ from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.scoring.responses import ResponseVerdict
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Flip, Verdict, verdict
+from pytest_evalstudio.scoring.verdicts import Verdict, verdict
 from support.toys import toy_registry
 
 PLAN = Plan(toy_registry(), configuration({"evaluators": []}))
@@ -158,7 +157,7 @@ def test_a_changed_meaning_hides_misses_but_no_leak() -> None:
 
 
 def test_a_flip_that_is_only_reported_is_no_miss() -> None:
-    reported = result(flips=[dataclasses.replace(FLIP, fails=False)])
+    reported = result(flips=[structs.replace(FLIP, fails=False)])
     assert (misses(reported), has_misses(reported)) == ([], False)
     assert has_misses(result(flips=[FLIP]))
     assert has_misses(result(response=EMPTY))
@@ -184,10 +183,10 @@ def test_an_uncertain_verdict_has_a_line_although_it_passes() -> None:
 
 
 def test_a_flip_names_the_turn_of_a_conversation() -> None:
-    assert flip_line(dataclasses.replace(FLIP, turn=2, perturbators=())) == (
+    assert flip_line(structs.replace(FLIP, turn=2, perturbators=())) == (
         "reading: value flipped from pass to fail in turn 2 (0.9 -> 0.1, threshold 0.5; original: o)"
     )
-    assert flip_line(dataclasses.replace(FLIP, turn=1)) == (
+    assert flip_line(structs.replace(FLIP, turn=1)) == (
         "reading: value flipped from pass to fail under comma:HIGH in turn 1 (0.9 -> 0.1, threshold 0.5;"
         " original: o)"
     )
@@ -202,8 +201,8 @@ def test_equal_smallest_edits_are_one_masked_line() -> None:
         total_edits=4,
         calls=3,
     )
-    other = dataclasses.replace(edit, calls=2)
-    flips = [dataclasses.replace(FLIP, smallest=each) for each in (edit, None, other)]
+    other = structs.replace(edit, calls=2)
+    flips = [structs.replace(FLIP, smallest=each) for each in (edit, None, other)]
     [line] = smallest_lines(flips)
     assert line.startswith("smallest edit that flips: ")
     assert line.endswith("(1 of 4 edits; 5 calls)")

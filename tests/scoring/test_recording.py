@@ -11,18 +11,18 @@ import pytest
 
 from pytest_evalstudio.core.cases import Answer, Case, Relationship, Turn
 from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.flips import Flip, ShrinkCode, SmallestEdit
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.record.codec import encode_line, portable
 from pytest_evalstudio.record.schema import Item
-from pytest_evalstudio.record.smallest import ShrinkCode, SmallestEdit
 from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.scoring.recording import ItemHead, item_entry
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.run_header import evaluator_entry, model_entry
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Flip, verdict
+from pytest_evalstudio.scoring.verdicts import verdict
 from support.toys import toy_registry
 
 MODEL = ModelInfo(key="m", label="M")
@@ -143,7 +143,7 @@ def test_an_outcome_is_written_with_what_it_has() -> None:
         plain(entry_of(case, outcome))["rows"][0]["outcomes"]["reading"]
         for outcome in (full, Outcome.not_applicable("no context", OutcomeCode.INPUT_MISSING))
     ]
-    finding = {"description": "leak", "severity": "high", "problem_type": "accuracy", "avid": "P0200"}
+    finding = {"description": "leak", "severity": "high"}
     assert outcomes == [
         {
             "status": "score",
@@ -151,7 +151,7 @@ def test_an_outcome_is_written_with_what_it_has() -> None:
             "scores": {"value": 0.5},
             "fragments": [
                 {"start": 1, "end": 2, "scores": {"value": 0.1}, "message": "here"},
-                {"part": "context:0", "start": 0, "end": 1},
+                {"start": 0, "end": 1, "part": "context:0"},
             ],
             "findings": [finding],
         },
@@ -287,8 +287,8 @@ def test_an_evaluator_is_described_as_the_run_uses_it() -> None:
         "row",
     )
     value, size, _ = entry.metrics
-    assert (value.primary, value.asserted, value.better) == (True, True, "higher")
-    assert (size.threshold, size.asserted, size.better) == (3.0, True, "lower")
+    assert (value.primary, value.decides, value.better) == (True, True, "higher")
+    assert (size.threshold, size.decides, size.better) == (3.0, True, "lower")
 
 
 def test_a_model_keeps_further_keys_of_its_lab_apart() -> None:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
 from pydantic import BaseModel
 
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises")
@@ -59,7 +60,7 @@ def _signature(name: str, value: Any) -> list[str]:
     if inspect.isclass(value) and getattr(value, "_is_protocol", False):
         return []
     try:
-        signature = _of_fields(value) if _is_model(value) else inspect.signature(value)
+        signature = _of_fields(value) if _is_model(value) else _sourced(value, inspect.signature(value))
     except (TypeError, ValueError):
         return []
     parameters = [
@@ -78,6 +79,22 @@ def _signature(name: str, value: Any) -> list[str]:
     if len(line) <= _MAX_CHARS:
         return [line]
     return [f"{name}(", *(f"    {text}," for text in texts), f"){returned}"]
+
+
+def _sourced(value: Any, signature: inspect.Signature) -> inspect.Signature:
+    """Return a signature with the annotations of a struct as its source has them."""
+    if not (inspect.isclass(value) and issubclass(value, msgspec.Struct)):
+        return signature
+    sources = {
+        name: text
+        for cls in reversed(value.__mro__)
+        for name, text in vars(cls).get("__annotations__", {}).items()
+    }
+    return signature.replace(
+        parameters=[
+            parameter.replace(annotation=sources[name]) for name, parameter in signature.parameters.items()
+        ]
+    )
 
 
 def _is_model(value: Any) -> bool:

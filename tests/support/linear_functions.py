@@ -346,23 +346,23 @@ def _chunks(text: str) -> None:
 
 @measured("report.highlight")
 def _highlight(text: str) -> None:
-    from pytest_evalstudio.core.outcomes import Metric
-    from pytest_evalstudio.record.schema import Mark
+    from pytest_evalstudio.core.outcomes import Fragment, Metric
     from pytest_evalstudio.report.highlight import segments
 
-    fragments = [Mark(start=place, end=place + 3, scores={"m": 0.1}) for place in range(0, len(text), 1000)]
+    places = range(0, len(text), 1000)
+    fragments = [Fragment(start=place, end=place + 3, scores={"m": 0.1}) for place in places]
     segments(text, fragments, Metric("m", "M", threshold=0.5, primary=True))
 
 
 @measured("report.highlight of nested fragments")
 def _nested(text: str) -> None:
-    from pytest_evalstudio.core.outcomes import Metric
-    from pytest_evalstudio.record.schema import Mark
+    from pytest_evalstudio.core.outcomes import Fragment, Metric
     from pytest_evalstudio.report.highlight import segments
 
     count = len(text) // 100
     fragments = [
-        Mark(start=place, end=len(text) - place, scores={"m": place / len(text)}) for place in range(count)
+        Fragment(start=place, end=len(text) - place, scores={"m": place / len(text)})
+        for place in range(count)
     ]
     segments(text, fragments, Metric("m", "M", threshold=0.5, primary=True))
 

@@ -15,6 +15,7 @@ import re
 import sys
 import textwrap
 import tomllib
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -30,6 +31,8 @@ from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.contrib import contribs
+from pytest_evalstudio.core.flips import Flip
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
@@ -39,8 +42,8 @@ from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.hosts._replies import POINTERS
 from pytest_evalstudio.plugin.options import SUFFIXES
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
-from pytest_evalstudio.record.items import ItemFlip, ItemVerdict, RecordRow, RowOutcome
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, ModelEntry, Run
+from pytest_evalstudio.record.items import ItemVerdict, RecordRow, RowOutcome
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ModelEntry, Run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -407,30 +410,20 @@ def evaluator_details() -> Iterator[str]:
         yield from ("", f"Source: {source_line(cls)}", "", f"Agreement with people: {_agreement(id)}.")
 
 
-_RECORD = (Run, EvaluatorEntry, MetricEntry, ModelEntry, Item, RecordRow, RowOutcome, ItemVerdict, ItemFlip)
+_RECORD = (Run, EvaluatorEntry, Metric, ModelEntry, Item, RecordRow, RowOutcome, ItemVerdict, Flip)
 
 
 def record() -> Iterator[str]:
     """Describe the objects of a record's lines."""
-    for struct in (
-        Run,
-        EvaluatorEntry,
-        MetricEntry,
-        ModelEntry,
-        Item,
-        RecordRow,
-        RowOutcome,
-        ItemVerdict,
-        ItemFlip,
-    ):
+    for struct in _RECORD:
+        hints = typing.get_type_hints(struct)  # without what a record keeps of the fields
         yield from ("", f"## {struct.__name__}", "", as_sentence(summary_of(struct)), "")
         yield from _head("Key", "Type", "Meaning")
         for item in msgspec.structs.fields(struct):
-            kind = getattr(item.type, "__name__", None) or str(item.type)
+            hint = hints[item.name]
+            kind = str(hint) if "[" in str(hint) else getattr(hint, "__name__", None) or str(hint)
             kind = re.sub(
-                r"(?:pytest_evalstudio|typing|types)[\w.]*\.",
-                "",
-                kind if "[" not in str(item.type) else str(item.type),
+                r"(?:pytest_evalstudio|typing|types|collections\.abc)[\w.]*\.|collections\.abc\.", "", kind
             )
             meaning = attribute_text(struct, item.encode_name) or "–"
             yield _row(f"`{item.encode_name}`", f"`{kind}`".replace("|", "\\|"), meaning.replace("|", "\\|"))

@@ -301,5 +301,5 @@ def _moved_thresholds(base: Run, new: Run) -> Iterator[MovedThreshold]:
         before = {metric.key: metric.threshold for metric in earlier.metrics} if earlier else {}
         for metric in entry.metrics:
             threshold = before.get(metric.key, metric.threshold)
-            if threshold != metric.threshold and (metric.primary or metric.asserted):
+            if threshold != metric.threshold and (metric.primary or metric.decides):
                 yield MovedThreshold(metric=f"{id}.{metric.key}", base=threshold, new=metric.threshold)

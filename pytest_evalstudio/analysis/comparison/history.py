@@ -14,7 +14,8 @@ from pytest_evalstudio.analysis.comparison.baseline import opened
 from pytest_evalstudio.analysis.comparison.changed_tests import changed_parts
 from pytest_evalstudio.analysis.comparison.sides import Identity, Side, SideItem, read_side
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.stats.bca import cluster_bca_intervals
 from pytest_evalstudio.stats.intervals import is_binary, wilson_interval
 from pytest_evalstudio.stats.types import Interval
@@ -127,7 +128,7 @@ def history_of(sides: Sequence[Side]) -> History:
     """Return the history of runs in their order; of a run that is there twice, the last."""
     by_id = {side.run.run_id: side for side in sides}
     unique = [side for side in sides if by_id[side.run.run_id] is side]
-    names: dict[tuple[str, str, str], tuple[EvaluatorEntry, MetricEntry]] = {}
+    names: dict[tuple[str, str, str], tuple[EvaluatorEntry, Metric]] = {}
     points: list[dict[tuple[str, str, str], Point]] = []
     for side in unique:
         points.append(dict(_points(side)))
@@ -272,7 +273,7 @@ def _points(side: Side) -> Iterator[tuple[tuple[str, str, str], Point]]:
         by_model.setdefault(model, []).append((item.cluster, scores))
     for evaluator in side.run.evaluators.values():
         for metric in evaluator.metrics:
-            if not (metric.primary or metric.asserted):
+            if not (metric.primary or metric.decides):
                 continue
             for model, items in by_model.items():
                 name = (evaluator.id, metric.key)

@@ -86,7 +86,7 @@ def deciding_metrics(evaluators: Mapping[str, EvaluatorEntry]) -> tuple[MetricNa
         (evaluator.id, metric.key)
         for evaluator in evaluators.values()
         for metric in evaluator.metrics
-        if metric.primary or metric.asserted
+        if metric.primary or metric.decides
     )
 
 

@@ -23,7 +23,8 @@ from pytest_evalstudio.analysis.comparison.results import (
 )
 from pytest_evalstudio.analysis.comparison.sample_size import ALPHA, cases_needed, smallest_detectable
 from pytest_evalstudio.analysis.comparison.sides import SideItem
-from pytest_evalstudio.record.schema import EvaluatorEntry, MetricEntry
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.stats.bca import cluster_bca_intervals
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.sign_flip import sign_flip_drop
@@ -70,7 +71,7 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     evaluator: str
-    entry: MetricEntry
+    entry: Metric
     model: str
     base: float
     new: float
@@ -87,7 +88,7 @@ class _Column(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def decides(self) -> bool:
-        return self.entry.primary or self.entry.asserted
+        return self.entry.primary or self.entry.decides
 
     @property
     def unit(self) -> float:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle
 from pytest_evalstudio.contrib.arena.results import Bias, HumanAgreement, OrderCheck
 from pytest_evalstudio.contrib.arena.table import GameTable
+from pytest_evalstudio.record.arena import Battle
 from pytest_evalstudio.stats.agreement import cohen_kappa
 from pytest_evalstudio.stats.paired_logit import Effect, adjusted_effect
 from pytest_evalstudio.stats.sign_flip import sign_test

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import msgspec
-
-from pytest_evalstudio.contrib.arena.battle_files import Battle
 from pytest_evalstudio.contrib.arena.games import drawn
 from pytest_evalstudio.contrib.arena.rating import RatingOptions, rate
 from pytest_evalstudio.contrib.arena.results import Ratings
-from pytest_evalstudio.record.schema import BattleEntry, Run
-
-
-def battle_entry(battle: Battle) -> BattleEntry:
-    """Return a game as the record keeps it."""
-    return BattleEntry(**{name: getattr(battle, name) for name in BattleEntry.__struct_fields__})
+from pytest_evalstudio.record.arena import Battle
+from pytest_evalstudio.record.schema import Run
 
 
 def battles_of(run: Run) -> list[Battle]:
     """Return all games of a run, shuffled by their seed: sequential Elo depends on the order."""
-    battles = [
-        Battle(**msgspec.structs.asdict(entry), seed=pair.seed)
-        for pair in run.arena.values()
-        for entry in pair.battles
-    ]
+    battles = [battle for pair in run.arena.values() for battle in pair.battles]
     return sorted(battles, key=_place)
 
 

@@ -7,9 +7,10 @@ import itertools
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle, texts_id
+from pytest_evalstudio.contrib.arena.battle_files import texts_id
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
+from pytest_evalstudio.record.arena import Battle
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_evalstudio.contrib.arena.entries import battle_entry
 from pytest_evalstudio.contrib.arena.games import games_of
 from pytest_evalstudio.contrib.arena.judging import SETTINGS, JudgedGames, judge_games
 from pytest_evalstudio.contrib.arena.replacement import EARLIER
@@ -200,7 +199,7 @@ class ArenaItem(RecordedItem):
         entry = ArenaEntry(
             file=self.nodeid.partition("::")[0],
             models=(self._models[0].label, self._models[1].label),
-            battles=tuple(map(battle_entry, judged.battles)) if judged is not None else (),
+            battles=tuple(judged.battles) if judged is not None else (),
             missing=sum(judged.faults.values()) if judged is not None else 0,
             reason=masked(next(iter(judged.faults), "")) if judged is not None else "",
             seed=table.seed,

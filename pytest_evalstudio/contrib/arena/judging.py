@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle, Winner
 from pytest_evalstudio.contrib.arena.games import Game, model_of
 from pytest_evalstudio.core.guide_names import own_arena_reply
 from pytest_evalstudio.core.judging import (
@@ -21,6 +20,7 @@ from pytest_evalstudio.core.judging import (
     with_attachments,
 )
 from pytest_evalstudio.core.replies import choice, number, record, text
+from pytest_evalstudio.record.arena import Battle, Winner
 from pytest_evalstudio.scoring.masking import masked
 
 PROMPT = "arena"

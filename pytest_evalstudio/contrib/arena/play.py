@@ -10,7 +10,6 @@ from typing import Any
 
 from pytest_evalstudio.asking.answers import AnswerCache
 from pytest_evalstudio.asking.judging import Judges
-from pytest_evalstudio.contrib.arena.battle_files import Battle
 from pytest_evalstudio.contrib.arena.games import Game, check_seed, games_of, unplayed
 from pytest_evalstudio.contrib.arena.judging import (
     SETTINGS,
@@ -25,6 +24,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.judges.panel import Panel
+from pytest_evalstudio.record.arena import Battle
 
 Progress = Callable[[int, int], None]
 CHARS_PER_TOKEN = 4

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle
 from pytest_evalstudio.contrib.arena.bias import human_agreement, length_bias, order_check, position_bias
 from pytest_evalstudio.contrib.arena.results import CategoryRating, ModelRating, Pair, Ratings
 from pytest_evalstudio.contrib.arena.table import GameTable
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.record.arena import Battle
 from pytest_evalstudio.stats.bradley_terry import (
     PRIOR_WINS,
     bradley_terry,

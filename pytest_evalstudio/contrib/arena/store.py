@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle, battles_csv, read_battles
+from pytest_evalstudio.contrib.arena.battle_files import battles_csv, read_battles
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.writing import write_whole
+from pytest_evalstudio.record.arena import Battle
 
 
 class BattleStore:

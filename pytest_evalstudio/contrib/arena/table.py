@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle
+from pytest_evalstudio.record.arena import Battle
 from pytest_evalstudio.stats.types import Floats, Integers
 
 _DENSE = 4

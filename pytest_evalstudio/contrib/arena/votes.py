@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle, Winner
 from pytest_evalstudio.contrib.arena.games import Game, games_of, model_of
 from pytest_evalstudio.contrib.arena.judging import categories_of
 from pytest_evalstudio.contrib.arena.store import BattleStore
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.record.arena import Battle, Winner
 
 WINNERS: dict[str, Winner] = {"first": "model_a", "second": "model_b", "tie": "tie"}
 """Vote of the page to the winner of the battle."""

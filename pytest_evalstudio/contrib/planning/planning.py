@@ -12,7 +12,8 @@ from msgspec import Struct
 from pytest_evalstudio.analysis.comparison.sides import model_labels, original_key
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, MetricEntry, Run
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, Run
 from pytest_evalstudio.stats.power import (
     Pilot,
     PlannedTest,
@@ -28,7 +29,7 @@ REPEATS = (1, 2, 3, 5, 10)
 MAX_REPEATS = 50
 _ENDLESS_REPEATS = 10_000  # leave less than a hundredth of the noise of one
 PASS_RATE = "pass rate"
-Measure = tuple[EvaluatorEntry, MetricEntry]
+Measure = tuple[EvaluatorEntry, Metric]
 """An evaluator of the run and one of its metrics."""
 
 
@@ -282,10 +283,10 @@ def _varying_cases(cases: Sequence[Sequence[Floats]], test: PlannedTest, constan
 
 def _tests(run: Run, measure: Measure | None) -> int:
     """Return the number of tests that a comparison corrects for, if it corrects the metric."""
-    if measure is None or not (measure[1].primary or measure[1].asserted):
+    if measure is None or not (measure[1].primary or measure[1].decides):
         return 1
     metrics = [metric for entry in run.evaluators.values() for metric in entry.metrics]
-    return len(run.models) * sum(metric.primary or metric.asserted for metric in metrics)
+    return len(run.models) * sum(metric.primary or metric.decides for metric in metrics)
 
 
 def plan_lines(plan: SuitePlan) -> Iterator[str]:

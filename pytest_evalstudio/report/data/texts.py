@@ -17,16 +17,11 @@ from msgspec import Struct, field
 
 from pytest_evalstudio.analysis.comparison.results import ItemChange
 from pytest_evalstudio.core.codes import INCOMPLETE, reason_in
+from pytest_evalstudio.core.flips import Flip
+from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import (
-    Item,
-    ItemFlip,
-    JsonObject,
-    Mark,
-    RecordedAttachment,
-    RecordRow,
-)
+from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAttachment, RecordRow
 from pytest_evalstudio.report.data.trajectories import Trajectory, trajectory_chars, trajectory_entry
 
 BLOCK_CHARS = 1 << 17
@@ -233,7 +228,7 @@ def _entry(
     return entry
 
 
-def _smallest_edits(flips: Iterable[ItemFlip]) -> list[JsonObject]:
+def _smallest_edits(flips: Iterable[Flip]) -> list[JsonObject]:
     """Return the smallest edits of an item's flips for the page: in words, with both questions."""
     from pytest_evalstudio.record.smallest import equal_edits, wording  # most runs shrink no flip
 
@@ -325,7 +320,7 @@ def _short(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _mark(mark: Mark) -> JsonObject:
+def _mark(mark: Fragment) -> JsonObject:
     entry: JsonObject = {"part": mark.part, "start": mark.start, "end": mark.end}
     if mark.scores:
         entry["scores"] = portable(mark.scores)

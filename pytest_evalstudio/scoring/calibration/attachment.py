@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
@@ -102,7 +102,7 @@ def attach(
         spec,
         metrics=(
             _metric(calibration),
-            *(dataclasses.replace(metric, primary=False) for metric in spec.metrics),
+            *(structs.replace(metric, primary=False) for metric in spec.metrics),
         ),
     )
 

@@ -7,9 +7,11 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from pytest_evalstudio.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.record.smallest import ShrinkCode, SmallestEdit
+from pytest_evalstudio.core.flips import Flip, ShrinkCode, SmallestEdit
 from pytest_evalstudio.scoring.answering import requests_of
 from pytest_evalstudio.scoring.pipeline import AnsweringModel, Pipeline, Progress
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
@@ -17,7 +19,6 @@ from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.shrinking.budget import CallBudget
 from pytest_evalstudio.scoring.shrinking.search import FlipSearch, Probe
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Flip
 
 OF_FLIP = "the calls of one flip are used up"
 OF_RUN = "the calls of the run are used up"
@@ -273,7 +274,7 @@ class _Job:
             calls=self.calls,
             reason=reason,
         )
-        self.result.flips[self._index] = dataclasses.replace(self.flip, smallest=smallest)
+        self.result.flips[self._index] = structs.replace(self.flip, smallest=smallest)
 
 
 def _rank(job: _Job) -> tuple[bool, bool]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from pytest_evalstudio.record.smallest import ShrinkCode
+from pytest_evalstudio.core.flips import ShrinkCode
 from pytest_evalstudio.scoring.shrinking.delta import ddmin
 from pytest_evalstudio.text.edits import Edit, applied, changes_between
 

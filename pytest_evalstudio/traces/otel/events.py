@@ -11,9 +11,10 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.tracing import trace_and_span
 from pytest_evalstudio.record.items import Item, RecordRow, RowOutcome
-from pytest_evalstudio.record.schema import MetricEntry, Run
+from pytest_evalstudio.record.schema import Run
 
 EVENT = "gen_ai.evaluation.result"
 INFORMATION, WARNING = 9, 13
@@ -120,7 +121,7 @@ def events(run: Run, items: Iterable[Item], *, texts: bool = False) -> Iterator[
 
 
 def _results(
-    evaluator: str, outcome: RowOutcome, metrics: Mapping[str, MetricEntry], texts: bool
+    evaluator: str, outcome: RowOutcome, metrics: Mapping[str, Metric], texts: bool
 ) -> Iterator[tuple[int, list[Attribute]]]:
     """Yield severity and attributes of each score of an evaluator, or of its error."""
     explanation = [text("gen_ai.evaluation.explanation", outcome.reason)] if texts and outcome.reason else []
@@ -141,9 +142,9 @@ def _results(
         yield INFORMATION, [*attributes, *explanation]
 
 
-def label_of(metric: MetricEntry, score: float) -> str:
+def label_of(metric: Metric, score: float) -> str:
     """Return "pass" or "fail" where the metric decides, else ""."""
-    if not (metric.primary or metric.asserted):
+    if not (metric.primary or metric.decides):
         return ""
     meets = score >= metric.threshold if metric.better == "higher" else score <= metric.threshold
     return "pass" if meets else "fail"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.contrib.arena.battle_files import COLUMNS, Battle, battles_csv, read_battles, texts_id
+from pytest_evalstudio.contrib.arena.battle_files import COLUMNS, battles_csv, read_battles, texts_id
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.record.arena import Battle
 
 BATTLE = Battle(
     prompt_key="fees",

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle
 from pytest_evalstudio.contrib.arena.games import games_of, model_of, unplayed
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.record.arena import Battle
 
 
 def answers(models: str, prompts: int = 6) -> list[Case]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import random
 from statistics import NormalDist
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle
 from pytest_evalstudio.contrib.arena.rating import MAX_CATEGORIES, RatingOptions, rate
 from pytest_evalstudio.contrib.arena.text import rating_lines, ratings_markdown
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.record.arena import Battle
 from pytest_evalstudio.stats.elo import EloScale
 
 FAST = RatingOptions(rounds=200)
@@ -274,7 +274,7 @@ def test_long_names_are_cut_in_the_middle_of_terminal_lines() -> None:
 
 def test_a_category_is_rated_by_its_games_alone() -> None:
     games = [
-        dataclasses.replace(
+        structs.replace(
             battle, categories=("all", "even") if int(battle.prompt_key[1:]) % 2 == 0 else ("all", "odd")
         )
         for battle in drawn(prompts=40)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.contrib.arena.battle_files import Battle, battles_csv, read_battles
+from pytest_evalstudio.contrib.arena.battle_files import battles_csv, read_battles
 from pytest_evalstudio.contrib.arena.store import BattleStore
 from pytest_evalstudio.contrib.arena.votes import VoteSession
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.record.arena import Battle
 
 ANSWERS = [
     Case(

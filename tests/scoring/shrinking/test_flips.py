@@ -13,12 +13,13 @@ from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.asking.dialogues import Dialogue
 from pytest_evalstudio.core.cases import Answer, Relationship
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
+from pytest_evalstudio.core.flips import ShrinkCode
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.judges.budget import LocalPurse
-from pytest_evalstudio.record.smallest import ShrinkCode, describe, equal_edits
+from pytest_evalstudio.record.smallest import describe, equal_edits
 from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.shrinking.budget import CallBudget

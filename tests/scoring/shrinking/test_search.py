@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from pytest_evalstudio.record.smallest import ShrinkCode
+from pytest_evalstudio.core.flips import ShrinkCode
 from pytest_evalstudio.scoring.shrinking.search import FIRST_REPETITION, LAST_REPETITION, FlipSearch
 from pytest_evalstudio.text.edits import applied
 

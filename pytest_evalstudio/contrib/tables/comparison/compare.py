@@ -28,7 +28,8 @@ from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 from pytest_evalstudio.contrib.tables.table.storage import EXTRA, PURPOSE
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.extras import import_extra
-from pytest_evalstudio.record.schema import CaseDigest, MetricEntry
+from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import CaseDigest
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.types import Interval
 
@@ -174,9 +175,7 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
 def _thresholds(table: ScoredTable) -> dict[str, str]:
     """Return the thresholds that decide the answers of a table, by evaluator."""
     return {
-        entry.id: repr(
-            [(each.key, each.threshold) for each in entry.metrics if each.primary or each.asserted]
-        )
+        entry.id: repr([(each.key, each.threshold) for each in entry.metrics if each.primary or each.decides])
         for entry in table.manifest.evaluators
     }
 
@@ -249,7 +248,7 @@ def _independent(
             " renamed models as OLD=NEW"
         )
     changes = [_Change.of(metric, first, second) for _, metric, _, first, second in columns]
-    deciding = [number for number, column in enumerate(columns) if column[1].primary or column[1].asserted]
+    deciding = [number for number, column in enumerate(columns) if column[1].primary or column[1].decides]
     adjusted = dict(zip(deciding, holm([changes[number].p for number in deciding]), strict=True))
     metrics = tuple(
         changes[number].compared(
@@ -274,7 +273,7 @@ def _independent(
     )
 
 
-def _mean(manifest: ScoredManifest, evaluator: str, metric: MetricEntry, model: str) -> Figure:
+def _mean(manifest: ScoredManifest, evaluator: str, metric: Metric, model: str) -> Figure:
     aggregate = manifest.aggregate(evaluator, metric.key, model)
     if aggregate is None:
         return Figure(n=0, value=None, interval=None)
@@ -290,7 +289,7 @@ class _Change(NamedTuple):
             of groups that do not overlap.
     """
 
-    metric: MetricEntry
+    metric: Metric
     base: Figure
     new: Figure
     difference: float
@@ -300,7 +299,7 @@ class _Change(NamedTuple):
     p: float
 
     @classmethod
-    def of(cls, metric: MetricEntry, base: Figure, new: Figure) -> _Change:
+    def of(cls, metric: Metric, base: Figure, new: Figure) -> _Change:
         change = change_of(base, new)
         assert change is not None
         sign = 1.0 if metric.better == "higher" else -1.0

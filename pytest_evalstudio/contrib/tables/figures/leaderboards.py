@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pytest_evalstudio.contrib.tables.figures.errors import error_lines
 from pytest_evalstudio.contrib.tables.figures.estimates import Figure, mean_of, pass_share_of
 from pytest_evalstudio.contrib.tables.scored_record import MetricAggregate, ScoredManifest
-from pytest_evalstudio.record.schema import MetricEntry
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.text.figures import figure, percent
 
 NAME_CHARS = 34
@@ -68,7 +68,7 @@ def _empty_answer_lines(manifest: ScoredManifest) -> list[str]:
     ]
 
 
-def _named(metric: MetricEntry) -> str:
+def _named(metric: Metric) -> str:
     """Return the name of a metric, with its threshold if a value can miss it."""
     worst = metric.range[0] if metric.better == "higher" else metric.range[1]
     if not math.isfinite(metric.threshold) or metric.threshold == worst:

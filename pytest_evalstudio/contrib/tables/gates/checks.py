@@ -15,7 +15,7 @@ from pytest_evalstudio.contrib.tables.scored_record import MetricAggregate, Scor
 from pytest_evalstudio.contrib.tables.scores_file import ScoresBaseline, ScoresFile
 from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
-from pytest_evalstudio.record.schema import MetricEntry
+from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.stats.types import Interval
 
 
@@ -33,7 +33,7 @@ class GateCheck:
 
     name: str
     gate: Gate
-    metric: MetricEntry
+    metric: Metric
     model: str
     group: str = ""
     group_value: str = ""
@@ -155,7 +155,7 @@ class GatedTable:
                         group_value=value,
                     )
 
-    def _groups(self, gate: Gate, metric: MetricEntry, model: str) -> Iterator[tuple[str, str]]:
+    def _groups(self, gate: Gate, metric: Metric, model: str) -> Iterator[tuple[str, str]]:
         for entry in segments_of(self.table.manifest, gate.evaluator, metric.key, model):
             if entry.group in self.file.groups and entry.scored >= self.file.min_answers:
                 yield entry.group, entry.group_value
@@ -192,7 +192,7 @@ def opened(table: str, folder: Path, key: str, access: TableAccess) -> ScoredTab
         raise DataError(f"{key} {table!r} {exc.message}") from None
 
 
-def metric_of(gate: Gate, manifest: ScoredManifest, kind: str = "table") -> MetricEntry:
+def metric_of(gate: Gate, manifest: ScoredManifest, kind: str = "table") -> Metric:
     """Return the metric of a gate.
 
     Raises:

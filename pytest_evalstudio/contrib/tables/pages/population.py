@@ -64,7 +64,7 @@ def verdicts_of(table: ScoredTable) -> dict[str, dict[str, int]]:
         (entry.id, metric.key)
         for entry in table.manifest.evaluators
         for metric in entry.metrics
-        if metric.asserted
+        if metric.decides
     }
     counts: dict[str, Counter[str]] = {entry.key: Counter() for entry in table.manifest.models}
     for part in table.manifest.scores:
@@ -246,5 +246,5 @@ def deciding_metrics(entries: Sequence[EvaluatorEntry]) -> Iterator[tuple[str, s
     """Yield evaluator and key of the metrics that decide an answer."""
     for entry in entries:
         for metric in entry.metrics:
-            if metric.asserted:
+            if metric.decides:
                 yield entry.id, metric.key

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from pytest_evalstudio.record.schema import ProblemEntry
+from pytest_evalstudio.core.problems import Problem
 
 
 class PromptRule(NamedTuple):
@@ -211,7 +211,7 @@ RULES = (
 )
 
 
-def choose_rules(problems: Iterable[ProblemEntry]) -> list[RuleProblems]:
+def choose_rules(problems: Iterable[Problem]) -> list[RuleProblems]:
     """Return the rules that answer problems, in the order of RULES.
 
     Problems of the data, or of the evaluators, have no rule.

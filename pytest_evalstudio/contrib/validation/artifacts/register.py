@@ -15,9 +15,9 @@ from pytest_evalstudio.contrib.validation.workflow.states import REGISTER
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
+from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.sheets import plain, read_sheet, write_rows
-from pytest_evalstudio.record.schema import ProblemEntry
 from pytest_evalstudio.scoring.masking import masked
 
 Kind = Literal["finding", "challenge"]
@@ -187,7 +187,7 @@ def closed(
 
 
 def collected(
-    register: Sequence[RegisterEntry], problems: Iterable[ProblemEntry], steps: Iterable[str]
+    register: Sequence[RegisterEntry], problems: Iterable[Problem], steps: Iterable[str]
 ) -> tuple[RegisterEntry, ...]:
     """Return a register with an entry for each problem of the steps that it does not describe yet."""
     known = {entry.description for entry in register}

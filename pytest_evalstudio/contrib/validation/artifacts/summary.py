@@ -32,8 +32,9 @@ from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 from pytest_evalstudio.contrib.validation.workflow.states import REGISTER
 from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.core.outcomes import SEVERITIES
+from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.record.problems import problem_groups
-from pytest_evalstudio.record.schema import ProblemEntry, StepEntry
+from pytest_evalstudio.record.schema import StepEntry
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.stats.intervals import wilson_interval
@@ -66,7 +67,7 @@ class StepSummary(StepEntry, frozen=True, kw_only=True):
     artifacts: tuple[str, ...] = ()
 
 
-class StepProblem(ProblemEntry, frozen=True, kw_only=True):
+class StepProblem(Problem, frozen=True, kw_only=True):
     """A problem with the name of the step that reports it."""
 
     step: str = ""
@@ -178,7 +179,7 @@ def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ())
     return tuple(_distinct(ordered))
 
 
-def step_problems(run: WorkflowRun) -> tuple[list[ProblemEntry], list[str]]:
+def step_problems(run: WorkflowRun) -> tuple[list[Problem], list[str]]:
     """Return the problems of the completed steps, and the name of the step of each."""
     problems = [problem for problem in summarise(run).problems if "raised by" not in problem.step]
     return list(problems), [problem.step for problem in problems]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.problems import Problem
-from pytest_evalstudio.record.schema import ProblemEntry, SignOffEntry, StepEntry
+from pytest_evalstudio.record.schema import SignOffEntry, StepEntry
 from pytest_evalstudio.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.scoring.masking import masked
 
@@ -65,17 +67,8 @@ def step_entry(
     )
 
 
-def _problem(problem: Problem) -> ProblemEntry:
-    return ProblemEntry(
-        description=problem.description,
-        severity=problem.severity,
-        problem_type=problem.problem_type,
-        avid=problem.avid,
-        attributes=dict(problem.attributes),
-        actions=problem.actions,
-        resources=tuple(problem.resources),
-        code=problem.code or str(problem.attributes.get("kind", "")),
-    )
+def _problem(problem: Problem) -> Problem:
+    return problem if problem.code else replace(problem, code=str(problem.attributes.get("kind", "")))
 
 
 def _pictures(folder: Path) -> dict[str, str]:

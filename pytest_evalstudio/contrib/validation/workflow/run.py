@@ -7,9 +7,11 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from pytest_evalstudio.asking.answers import digest_of
 from pytest_evalstudio.asking.runs import AskingRun
@@ -376,7 +378,7 @@ class WorkflowRun:
 
 
 def _masked_problem(problem: Problem) -> Problem:
-    return replace(
+    return structs.replace(
         problem,
         description=masked(problem.description),
         attributes=masked_mapping(problem.attributes),

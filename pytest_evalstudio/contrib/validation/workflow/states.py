@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.problems import Problem
@@ -82,7 +84,7 @@ def read_state(folder: Path) -> State | None:
         if data["version"] != VERSION:
             return None
         return State(
-            **{**data["state"], "problems": [Problem(**problem) for problem in data["state"]["problems"]]}
+            **{**data["state"], "problems": msgspec.convert(data["state"]["problems"], list[Problem])}
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         # a damaged state is that of a step that has not run: it runs again
@@ -91,7 +93,8 @@ def read_state(folder: Path) -> State | None:
 
 def write_state(folder: Path, state: State) -> None:
     """Put a state beside the artifacts, whole or not at all."""
-    text = json.dumps({"version": VERSION, "state": asdict(state)}, indent=2, ensure_ascii=False) + "\n"
+    content = {"version": VERSION, "state": msgspec.to_builtins(state)}
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_whole(folder / FILE, text.encode())
 
 

@@ -12,13 +12,11 @@ from pytest_evalstudio.contrib.validation.artifacts.prompt_extension import (
     prompt_extension,
 )
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.record.schema import ProblemEntry
+from pytest_evalstudio.core.problems import Problem
 
 
-def problem(
-    description: str = "It is so.", problem_type: str = "accuracy", **attributes: Any
-) -> ProblemEntry:
-    return ProblemEntry(
+def problem(description: str = "It is so.", problem_type: str = "accuracy", **attributes: Any) -> Problem:
+    return Problem(
         description=description,
         severity="low",
         problem_type=problem_type,

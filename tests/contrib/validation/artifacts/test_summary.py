@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.contrib.validation.artifacts.summary import StepSummary, _problems
-from pytest_evalstudio.record.schema import ProblemEntry
+from pytest_evalstudio.core.problems import Problem
 
 
-def step(name: str, *problems: ProblemEntry) -> StepSummary:
+def step(name: str, *problems: Problem) -> StepSummary:
     texts = dict.fromkeys(("workflow", "step", "description", "summary", "waits", "finished"), "")
     return StepSummary(
         **texts,
@@ -27,8 +27,8 @@ def step(name: str, *problems: ProblemEntry) -> StepSummary:
     )
 
 
-def problem(description: str, severity: str = "low", **attributes: Any) -> ProblemEntry:
-    return ProblemEntry(
+def problem(description: str, severity: str = "low", **attributes: Any) -> Problem:
+    return Problem(
         description=description,
         severity=severity,
         problem_type="accuracy",
@@ -58,9 +58,7 @@ def problem(description: str, severity: str = "low", **attributes: Any) -> Probl
         ),
     ],
 )
-def test_the_same_finding_of_two_steps_is_listed_once(
-    first: ProblemEntry, second: ProblemEntry, count: int
-) -> None:
+def test_the_same_finding_of_two_steps_is_listed_once(first: Problem, second: Problem, count: int) -> None:
     assert len(_problems((step("One", first), step("Two", second)))) == count
 
 

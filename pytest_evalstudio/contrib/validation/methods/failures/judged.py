@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from pytest_evalstudio.analysis.aggregators import visible_categories
 from pytest_evalstudio.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.core.cases import NOTHING
@@ -104,7 +106,7 @@ def _check(metric_keys: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) 
 
 def _with(info: EvaluatorInfo, thresholds: Mapping[str, float]) -> EvaluatorInfo:
     metrics = tuple(
-        replace(metric, threshold=thresholds.get(f"{info.id}.{metric.key}", metric.threshold))
+        structs.replace(metric, threshold=thresholds.get(f"{info.id}.{metric.key}", metric.threshold))
         for metric in info.metrics
     )
     return replace(info, metrics=metrics)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from pytest_evalstudio.analysis.aggregates import aggregates_of
 from pytest_evalstudio.analysis.analyse import analyse
@@ -160,6 +161,6 @@ def problems_of(context: StepContext, step: str) -> tuple[Problem, ...]:
     record = context.folder / FILE
     problems = analyse(record, aggregates_of(read_run(record), context.registry)).problems
     return tuple(
-        replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes})
+        structs.replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes})
         for problem in problems[:MOST_PROBLEMS]
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, ClassVar
 
+from msgspec import structs
 from pydantic import Field
 
 from pytest_evalstudio.analysis.problems import miss_severity
@@ -132,7 +133,7 @@ def _with_thresholds(scores: Scores, thresholds: Mapping[str, float]) -> Scores:
     for key, threshold in thresholds.items():
         if key in scores.columns:
             column = scores.columns[key]
-            scores.columns[key] = replace(column, metric=replace(column.metric, threshold=threshold))
+            scores.columns[key] = replace(column, metric=structs.replace(column.metric, threshold=threshold))
     return scores
 
 
