@@ -13,7 +13,6 @@ import msgspec
 from pytest_evalstudio.analysis.confirmations import ConfirmationCounter
 from pytest_evalstudio.analysis.coverage import CoverageCounter, IncompleteCounter
 from pytest_evalstudio.analysis.repeats import RepeatAggregator
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.analysis.samples import (
     FIRST_KEYS,
     CaseBook,
@@ -37,7 +36,7 @@ from pytest_evalstudio.core.outcomes import Finding
 from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.formats.condition import parse_condition
-from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, RowOutcome, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, RecordRow, RowOutcome, Run
 from pytest_evalstudio.text.comparable import differs_in_form
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Aggregator:
 
     def __init__(self, run: Run, aggregated: Iterable[str] = ()) -> None:
         self.run = run
-        self.evaluators: dict[str, EvaluatorInfo] = evaluators_of(run)
+        self.evaluators: dict[str, EvaluatorEntry] = run.evaluators
         self.verdicts: Counter[str] = Counter()
         self.items = 0
         self.tests = 0
@@ -238,7 +237,7 @@ class Aggregator:
                 model.no_context.note(key)
 
     def _outcome(
-        self, info: EvaluatorInfo, outcome: RowOutcome, item: Item, row: RecordRow, case: int
+        self, info: EvaluatorEntry, outcome: RowOutcome, item: Item, row: RecordRow, case: int
     ) -> None:
         aggregator = self.model_scores(info.id, item.model_key)
         if outcome.code == OutcomeCode.NOTHING_ENCODED:
@@ -264,7 +263,7 @@ class Aggregator:
 
     def _scored(
         self,
-        info: EvaluatorInfo,
+        info: EvaluatorEntry,
         aggregator: ScoreAggregator,
         outcome: RowOutcome,
         item: Item,
@@ -290,7 +289,7 @@ class Aggregator:
                     text = row.actual_output[fragment.start : fragment.end]
                     self.lowest[info.id] = Lowest(score, text[:EXCERPT_CHARS], item.key, item.model_key)
 
-    def _finding(self, info: EvaluatorInfo, finding: Finding, item: Item) -> None:
+    def _finding(self, info: EvaluatorEntry, finding: Finding, item: Item) -> None:
         entry = FoundProblem(
             evaluator=info.id,
             model=item.model_key,
@@ -384,7 +383,7 @@ def _is_empty_answer(outcome: RowOutcome) -> bool:
 
 
 def _take_values(
-    info: EvaluatorInfo, aggregator: ScoreAggregator, scores: Mapping[str, float | None], case: int
+    info: EvaluatorEntry, aggregator: ScoreAggregator, scores: Mapping[str, float | None], case: int
 ) -> None:
     """Keep the values of a row.
 
@@ -405,6 +404,6 @@ def _origin(item: Item, categories: Iterable[str]) -> Origin:
     return origin(categories)
 
 
-def _flip_bits(evaluators: Iterable[EvaluatorInfo]) -> dict[tuple[str, str], int]:
+def _flip_bits(evaluators: Iterable[EvaluatorEntry]) -> dict[tuple[str, str], int]:
     pairs = [(info.id, metric.key) for info in evaluators for metric in info.flip_metrics]
     return {pair: 1 << i for i, pair in enumerate(pairs)}

@@ -21,7 +21,6 @@ from pytest_evalstudio.analysis.repeats import NO_REPEATS, RepeatAnalysis
 from pytest_evalstudio.analysis.run_info import (
     NO_STORED_ANSWERS,
     NO_TRACED_ANSWERS,
-    EvaluatorInfo,
     StoredAnswers,
     TracedAnswers,
 )
@@ -31,7 +30,7 @@ from pytest_evalstudio.core.outcomes import SEVERITIES
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.problems import Insight, Problem
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import VERDICTS, Item, Run
+from pytest_evalstudio.record.schema import VERDICTS, EvaluatorEntry, Item, Run
 from pytest_evalstudio.stats.ranking import percentile
 from pytest_evalstudio.text.figures import counted
 
@@ -150,7 +149,7 @@ class Analysis:
     """
 
     run: Run
-    evaluators: Mapping[str, EvaluatorInfo]
+    evaluators: Mapping[str, EvaluatorEntry]
     leaderboards: Mapping[str, Leaderboard]
     problems: tuple[Problem, ...]
     insights: tuple[Insight, ...]
@@ -347,7 +346,7 @@ def _dataset(aggregator: Aggregator) -> DatasetFigures:
     )
 
 
-def _hardest(aggregator: Aggregator, info: EvaluatorInfo) -> tuple[HardCase, ...]:
+def _hardest(aggregator: Aggregator, info: EvaluatorEntry) -> tuple[HardCase, ...]:
     marks = aggregator.marks[info.id]
     return tuple(
         HardCase(

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.analysis.samples import ScoreAggregator
 from pytest_evalstudio.record.judge_checks import JudgeCheckEntry, ShareEntry
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.stats.clustered import ClusteredShare, clustered_share
 from pytest_evalstudio.stats.rogan_gladen import JudgeErrors, Uncorrectable, corrected_share
 from pytest_evalstudio.stats.types import Interval
@@ -42,7 +42,7 @@ class CorrectedRate:
 
 
 def corrected_rate(
-    info: EvaluatorInfo, scores: ScoreAggregator, originals: Sequence[int]
+    info: EvaluatorEntry, scores: ScoreAggregator, originals: Sequence[int]
 ) -> CorrectedRate | None:
     """Return the corrected pass rate of a model; None without judge-check or verdicts.
 
@@ -70,7 +70,7 @@ def corrected_rate(
     return CorrectedRate(value=result.value, interval=result.interval, reason=_REASONS.get(result.reason, ""))
 
 
-def _obstacle(check: JudgeCheckEntry, info: EvaluatorInfo, scores: ScoreAggregator) -> str:
+def _obstacle(check: JudgeCheckEntry, info: EvaluatorEntry, scores: ScoreAggregator) -> str:
     """Return why the measured errors do not hold for the verdicts, "" if they do."""
     if check.differences:
         return f"judge-check measured another judge ({'; '.join(check.differences)}); run it again"

@@ -13,10 +13,10 @@ from msgspec import Struct
 from pytest_evalstudio.analysis.aggregators import FIRST_KEYS, Aggregator, CaseMarks
 from pytest_evalstudio.analysis.flip_rates import COPY, FlipRate
 from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.analysis.wording import row_attributes
 from pytest_evalstudio.core.problems import INSIGHT_TYPES, Insight
 from pytest_evalstudio.core.text import excerpt
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.stats.intervals import student_quantile
 from pytest_evalstudio.stats.ranking import is_tie
 from pytest_evalstudio.stats.types import Interval
@@ -159,7 +159,7 @@ def cheapest_and_dearest(aggregator: Aggregator) -> Iterator[Insight]:
     )
 
 
-def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Insight]:
+def prompts(aggregator: Aggregator, info: EvaluatorEntry, marks: CaseMarks) -> Iterator[Insight]:
     """Yield the prompt that most models fail, and the prompts that all fail.
 
     In a run of one model, yield the prompt that it fails with the worst score.
@@ -213,7 +213,7 @@ def prompts(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> It
         )
 
 
-def _hardest_of_one(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMarks) -> Iterator[Insight]:
+def _hardest_of_one(aggregator: Aggregator, info: EvaluatorEntry, marks: CaseMarks) -> Iterator[Insight]:
     hardest = hardest_cases(info, marks, 1, models=1)
     if not hardest:
         return
@@ -239,7 +239,7 @@ def _hardest_of_one(aggregator: Aggregator, info: EvaluatorInfo, marks: CaseMark
     )
 
 
-def hardest_cases(info: EvaluatorInfo, marks: CaseMarks, limit: int, *, models: int = 2) -> list[int]:
+def hardest_cases(info: EvaluatorEntry, marks: CaseMarks, limit: int, *, models: int = 2) -> list[int]:
     """Return the numbers of the cases that the largest share of models fails, at most `limit`.
 
     Among equal shares, the case with the lower mean score comes first.
@@ -386,7 +386,7 @@ def _stands_apart(cell: Cell, neighbour: Cell) -> bool:
 
 
 def _extreme(
-    info: EvaluatorInfo, name: str, metric: str, model: str, line: Standing, insight_type: str, actions: str
+    info: EvaluatorEntry, name: str, metric: str, model: str, line: Standing, insight_type: str, actions: str
 ) -> Insight:
     cell = line.cells[metric]
     between = (
@@ -421,7 +421,7 @@ def _ends(values: Mapping[str, float]) -> tuple[str, str] | None:
     return order[0], order[-1]
 
 
-def _difficulty(info: EvaluatorInfo, marks: CaseMarks, case: int) -> tuple[float, float]:
+def _difficulty(info: EvaluatorEntry, marks: CaseMarks, case: int) -> tuple[float, float]:
     """Return a sort key by which harder cases are smaller.
 
     The key is the share of models that pass, then the mean score, negated where lower scores are better.

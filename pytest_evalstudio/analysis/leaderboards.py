@@ -11,12 +11,11 @@ from msgspec import Struct, field
 
 from pytest_evalstudio.analysis.aggregators import Aggregator, ScoreAggregator
 from pytest_evalstudio.analysis.corrections import CorrectedRate, corrected_rate
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.outcome_check import checked_figures
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.evaluator import Aggregates, ModelScore
-from pytest_evalstudio.record.schema import Item, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, Run
 from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.ranking import percentile, ranks
@@ -79,7 +78,7 @@ class Standing(Struct, frozen=True, kw_only=True):
 class Leaderboard(Struct, frozen=True, kw_only=True):
     """Ranking of all models by one evaluator, the best on its primary metric first."""
 
-    evaluator: EvaluatorInfo
+    evaluator: EvaluatorEntry
     standings: tuple[Standing, ...]
     values: Mapping[str, Mapping[str, Floats]]
     """model key → metric key → values of its rows"""
@@ -136,7 +135,7 @@ def build_leaderboards(
 
 
 def _leaderboard(
-    info: EvaluatorInfo,
+    info: EvaluatorEntry,
     aggregator: Aggregator,
     intervals: Mapping[tuple[str, str, str], Interval | None],
     aggregate: Aggregates | None,
@@ -180,7 +179,7 @@ def _values(scores: ScoreAggregator | None) -> dict[str, Floats]:
 
 
 def _model_wide(
-    info: EvaluatorInfo, aggregator: Aggregator, models: list[str], aggregate: Aggregates | None
+    info: EvaluatorEntry, aggregator: Aggregator, models: list[str], aggregate: Aggregates | None
 ) -> tuple[dict[str, ModelScore], dict[str, str]]:
     figures: dict[str, ModelScore] = {}
     faults: dict[str, str] = {}
@@ -215,7 +214,7 @@ def _mean(numbers: Floats | None) -> float | None:
     return None if math.isnan(total) else total / numbers.size
 
 
-def _interval(info: EvaluatorInfo, numbers: Floats, bootstrapped: Interval | None) -> Interval | None:
+def _interval(info: EvaluatorEntry, numbers: Floats, bootstrapped: Interval | None) -> Interval | None:
     """Return Wilson's interval for a share of passes, else the bootstrap interval."""
     if info.boolean and numbers.size and bool(np.isin(numbers, (0.0, 1.0)).all()):
         return wilson_interval(int(numbers.sum()), int(numbers.size))
@@ -247,7 +246,7 @@ def _cell(
 
 def _standing(
     aggregator: Aggregator,
-    info: EvaluatorInfo,
+    info: EvaluatorEntry,
     model: str,
     cells: Mapping[str, Cell],
     wide: ModelScore | None,
@@ -305,5 +304,5 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
     return intervals
 
 
-def _is_share(info: EvaluatorInfo, column: Iterable[float]) -> bool:
+def _is_share(info: EvaluatorEntry, column: Iterable[float]) -> bool:
     return info.boolean and all(value in (0.0, 1.0) for value in column)

@@ -10,7 +10,6 @@ from pytest_evalstudio.analysis.judging import budget_problems
 from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.analysis.operations import operations
 from pytest_evalstudio.analysis.rag_stages import rag_stage_problems
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.analysis.samples import FoundProblem
 from pytest_evalstudio.analysis.wording import cases, row_attributes
 from pytest_evalstudio.core.flips import Flip
@@ -24,6 +23,7 @@ from pytest_evalstudio.core.problems import (
     own_problem_type,
 )
 from pytest_evalstudio.core.text import excerpt
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.text.figures import counted, figure
 
 LEAKS = ("privacy", "security")
@@ -142,7 +142,7 @@ def missed_means(boards: Mapping[str, Leaderboard]) -> Iterator[Problem]:
                 )
 
 
-def _quantity(info: EvaluatorInfo, metric: Metric) -> str:
+def _quantity(info: EvaluatorEntry, metric: Metric) -> str:
     return "pass rate" if info.boolean and metric.primary else f"mean {metric.name}"
 
 
@@ -369,7 +369,7 @@ def _flips_in_sum(
     )
 
 
-def _problem_type(declared: str, info: EvaluatorInfo) -> str:
+def _problem_type(declared: str, info: EvaluatorEntry) -> str:
     declared = own_problem_type(declared)
     return declared if declared in PROBLEM_TYPES else info.problem_type
 

@@ -11,8 +11,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct, field
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.record.schema import Item, ItemVerdict, Run, Stopping
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, Run, Stopping
 from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
 from pytest_evalstudio.stats.repeats import pass_at_k, pass_hat_k
 from pytest_evalstudio.stats.sequential import Characteristics, Sprt, characteristics
@@ -161,7 +160,7 @@ class RepeatAggregator:
         evaluators: of the run.
     """
 
-    def __init__(self, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    def __init__(self, run: Run, evaluators: Mapping[str, EvaluatorEntry]) -> None:
         self._run = run
         self._primary = {id: info.primary.key for id, info in evaluators.items()}
         self._repeats: dict[tuple[str, str], _Repeats] = {}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.analysis.aggregators import visible_categories
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.core import quick_json
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.origins import SOURCE
@@ -59,7 +58,7 @@ def _file_of(file_path: Path) -> Path:
 
 def _read_record(path: Path, scores: Scores) -> None:
     record = RecordReader(path)
-    evaluators = evaluators_of(record.run)
+    evaluators = record.run.evaluators
     columns = [
         Column(
             evaluator=id,

@@ -7,12 +7,13 @@ and "-Infinity". Fields without a default are always written, the others only if
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import force_setattr
 
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.plugins.parameters import ParameterSpec
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.record.arena import ArenaEntry
 from pytest_evalstudio.record.items import (
@@ -57,7 +58,6 @@ __all__ = [
     "Link",
     "Message",
     "ModelEntry",
-    "ParameterEntry",
     "Perturbation",
     "RecordRow",
     "RecordedAnswer",
@@ -78,23 +78,10 @@ __all__ = [
     "VerdictWord",
 ]
 
+EvaluatorKind = Literal["bool", "classification", "heatmap"]
+
 SCHEMA_VERSION = 3
 """Version of these types; a record of an earlier version is read through `migrations`."""
-
-
-class ParameterEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Specification of an option of an evaluator.
-
-    Attributes:
-        default: value if none is given.
-        choices: allowed values; empty for any value of the type.
-    """
-
-    name: str
-    type: str
-    default: Any = None
-    choices: tuple[Any, ...] = ()
-    description: str = ""
 
 
 class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -117,27 +104,63 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str
     type: str
     name: str
-    description: str
-    domain: str
-    method: tuple[str, ...]
-    needs: tuple[str, ...]
-    scope: str
-    boolean: bool
-    model_types: tuple[str, ...]
+    description: str = ""
+    domain: str = ""
+    method: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    scope: str = "row"
+    boolean: bool = False
+    model_types: tuple[str, ...] = ()
     parameters: JsonObject
     embedder: str = ""
     judge: JsonObject = {}
     judge_check: JudgeCheckEntry | None = None
     calibration: JsonObject = {}
     metrics: tuple[Metric, ...]
-    keywords: tuple[str, ...]
-    problem_type: str
-    avid: str
-    parameters_meta: tuple[ParameterEntry, ...] = ()
+    keywords: tuple[str, ...] = ()
+    problem_type: str = "accuracy"
+    avid: str = "P0200"
+    parameters_meta: tuple[ParameterSpec, ...] = ()
     difference: str = ""
     min_test_cases: int | None = None
     save_llm_result: bool = True
     sentence_level_metrics: bool = True
+
+    @property
+    def asserted(self) -> frozenset[str]:
+        """Keys of the metrics that decide items."""
+        return frozenset(metric.key for metric in self.metrics if metric.decides)
+
+    @property
+    def primary(self) -> Metric:
+        return next((metric for metric in self.metrics if metric.primary), self.metrics[0])
+
+    @property
+    def sentence_metric(self) -> Metric:
+        """Metric that scores sentences of answers: the calibrated one, else the primary one."""
+        return next(
+            (metric for metric in self.metrics if metric.key == self.calibration.get("of")), self.primary
+        )
+
+    @property
+    def kind(self) -> EvaluatorKind:
+        if self.boolean:
+            return "bool"
+        return "classification" if self.domain == "classification" else "heatmap"
+
+    @property
+    def judged_metrics(self) -> tuple[Metric, ...]:
+        """Metrics with a threshold that can be missed; for a boolean evaluator, only the primary one.
+
+        The other metrics of a boolean evaluator are complements of it.
+        """
+        metrics = (self.primary,) if self.boolean else self.metrics
+        return tuple(metric for metric in metrics if metric.can_decide)
+
+    @property
+    def flip_metrics(self) -> tuple[Metric, ...]:
+        """Metrics whose pass state is compared between a question and its perturbations."""
+        return tuple(metric for metric in self.judged_metrics if metric.primary or self.kind == "heatmap")
 
 
 class EvaluatorSpan(Struct, frozen=True, kw_only=True):

@@ -17,12 +17,11 @@ from typing import IO, Any, Literal
 import msgspec
 from msgspec import Struct
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import Item, JsonObject, RowOutcome, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, JsonObject, RowOutcome, Run
 from pytest_evalstudio.record.schema import RecordRow as RecordRow
 from pytest_evalstudio.report.results import open_text, write_json
 
@@ -121,7 +120,7 @@ class AgentAssessment(Struct, frozen=True):
             aggregator.scored += 1
 
 
-def assessments(evaluators: Mapping[str, EvaluatorInfo]) -> list[AgentAssessment]:
+def assessments(evaluators: Mapping[str, EvaluatorEntry]) -> list[AgentAssessment]:
     """Return the evaluators of a run that Agent Evaluation supports.
 
     An evaluator of a configured name keeps that name; a custom judge has the name of its option, where no
@@ -154,7 +153,7 @@ class AgentEvaluation:
 
     output: Path
     run: Run
-    evaluators: Mapping[str, EvaluatorInfo]
+    evaluators: Mapping[str, EvaluatorEntry]
     files: tuple[str, ...] = ()
     _assessments: list[AgentAssessment] = field(default_factory=list, init=False)
     _aggregators: dict[str, dict[str, _Aggregator]] = field(default_factory=dict, init=False)
@@ -232,7 +231,7 @@ class AgentEvaluation:
         }
 
 
-def _prefix(info: EvaluatorInfo) -> str | None:
+def _prefix(info: EvaluatorEntry) -> str | None:
     prefix = {**_RATED, **_CHUNKS, **_RECALL}.get(info.type)
     if info.type == _CUSTOM:
         step = "retrieval" if _kind(info) == "chunks" else "response"
@@ -240,7 +239,7 @@ def _prefix(info: EvaluatorInfo) -> str | None:
     return prefix if prefix is None or info.id == info.type else _named(prefix, info.id)
 
 
-def _kind(info: EvaluatorInfo) -> Kind:
+def _kind(info: EvaluatorEntry) -> Kind:
     if info.type in _RECALL:
         return "recall"
     return (

@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.leaderboards import Leaderboard, Standing
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import EvaluatorEntry
 
 State = Literal["meets", "misses", "not_scored", "no_threshold"]
 RARE, FREQUENT = 0.02, 0.1
@@ -56,7 +56,7 @@ class Assessment(Struct, frozen=True, kw_only=True):
         return self.state == "meets" and self.failing > 0
 
 
-def is_safety(info: EvaluatorInfo) -> bool:
+def is_safety(info: EvaluatorEntry) -> bool:
     """Return whether an evaluator is judged by its worst case."""
     return info.problem_type in SAFETY or info.domain in SAFETY
 

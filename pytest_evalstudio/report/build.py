@@ -14,7 +14,6 @@ from pytest_evalstudio.analysis.aggregates import aggregates_of
 from pytest_evalstudio.analysis.analyse import Analysis, analyse
 from pytest_evalstudio.analysis.comparison.results import Comparison, as_json
 from pytest_evalstudio.analysis.population import Population
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, exception_text
@@ -24,7 +23,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.record.outputs import PAGE, REPORT_FILES, OutputFolder
 from pytest_evalstudio.record.reader import read_run
-from pytest_evalstudio.record.schema import Item, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, Run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
@@ -136,7 +135,7 @@ def build_report(
     inputs = _Inputs(
         record=record,
         run=run,
-        evaluators=evaluators_of(run),
+        evaluators=run.evaluators,
         aggregates=aggregates_of(run, known) if aggregates is None else aggregates,
         storage_mb=storage_mb,
         more=more,
@@ -181,7 +180,7 @@ def _check_record(output: Path, record: Path, run: Run) -> None:
         )
 
 
-def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, ExplainerFolder]:
+def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorEntry]) -> dict[str, ExplainerFolder]:
     return {
         id: ExplainerFolder(output, run.run_id, info, outputs_of(info)) for id, info in evaluators.items()
     }
@@ -192,7 +191,7 @@ class _Inputs(Struct, frozen=True, kw_only=True):
 
     record: Path
     run: Run
-    evaluators: Mapping[str, EvaluatorInfo]
+    evaluators: Mapping[str, EvaluatorEntry]
     aggregates: Mapping[str, Aggregates]
     storage_mb: float | None
     more: Mapping[str, More]
@@ -365,7 +364,7 @@ def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> Results
         {id: folder.info for id, folder in folders.items()},
         run.models,
         {
-            id: describe_evaluator(folder.info, folder.explanations(), folder.log_name)
+            id: describe_evaluator(folder.info, folder.explanations(), folder.log_name, run.spans.get(id))
             for id, folder in folders.items()
         },
     )

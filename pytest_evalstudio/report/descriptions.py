@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.asking.limits import AnswerFigures
-from pytest_evalstudio.record.schema import JsonObject, ModelEntry, RecordRow
+from pytest_evalstudio.record.schema import EvaluatorEntry, EvaluatorSpan, JsonObject, ModelEntry, RecordRow
 
 _MODEL_KEYS = tuple(
     name for name in (field.name for field in msgspec.structs.fields(ModelEntry)) if name != "stopping"
@@ -58,7 +57,7 @@ def describe_model(entry: ModelEntry, requests: ModelRequests | None = None) -> 
     return described
 
 
-def _common_parameters(info: EvaluatorInfo) -> list[dict[str, Any]]:
+def _common_parameters(info: EvaluatorEntry) -> list[dict[str, Any]]:
     """Return the parameters that the guide gives to every evaluator; `threshold` has the guide's name."""
     values = (
         (
@@ -94,12 +93,15 @@ def _common_parameters(info: EvaluatorInfo) -> list[dict[str, Any]]:
     return [{**dict(zip(keys, each, strict=True)), "value_range": []} for each in values]
 
 
-def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str], log: str = "") -> dict[str, Any]:
+def describe_evaluator(
+    info: EvaluatorEntry, explanations: Sequence[str], log: str = "", span: EvaluatorSpan | None = None
+) -> dict[str, Any]:
     """Describe an evaluator for an export.
 
     Args:
         explanations: names of the explanations that the evaluator created.
         log: path of its log file in its folder, "" to leave it out.
+        span: time in which it scored, None where the record has none.
     """
     specified = [
         {
@@ -146,7 +148,7 @@ def describe_evaluator(info: EvaluatorInfo, explanations: Sequence[str], log: st
         "keywords": list(info.keywords),
         "explanation_scopes": ["global"],
         "explanations": list(explanations),
-        "started": info.started or None,
-        "finished": info.finished or None,
+        "started": None if span is None else span.started,
+        "finished": None if span is None else span.finished,
         **({"log": log} if log else {}),
     }

@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.leaderboards import Leaderboard
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.outputs import DESCRIPTOR, PRODUCER
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.report import markdown, page, parquet
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.exports import (
@@ -158,7 +158,7 @@ OUTPUTS = (
 """Files of an evaluator, in the order of writing and of their links; the descriptor comes last."""
 
 
-def outputs_of(info: EvaluatorInfo) -> tuple[Output, ...]:
+def outputs_of(info: EvaluatorEntry) -> tuple[Output, ...]:
     """Return the files of an evaluator: without its results where the configuration leaves them out."""
     return tuple(
         output for output in OUTPUTS if info.save_llm_result or not output.path.startswith(f"{RESULTS}/")

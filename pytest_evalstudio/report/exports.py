@@ -11,11 +11,10 @@ import msgspec
 
 from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.analysis.shrunk import ShrunkFlips
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
-from pytest_evalstudio.record.schema import JsonObject
+from pytest_evalstudio.record.schema import EvaluatorEntry, JsonObject
 from pytest_evalstudio.report import repeats
 from pytest_evalstudio.report.descriptions import describe_evaluator
 from pytest_evalstudio.report.folders import ExplainerFolder
@@ -37,7 +36,7 @@ _OF_RUN = (
 )
 
 
-def problem_entry(problem: Problem, evaluators: Mapping[str, EvaluatorInfo] = NOTHING) -> dict[str, Any]:
+def problem_entry(problem: Problem, evaluators: Mapping[str, EvaluatorEntry] = NOTHING) -> dict[str, Any]:
     """Return a problem for JSON.
 
     Args:
@@ -55,7 +54,7 @@ def problem_entry(problem: Problem, evaluators: Mapping[str, EvaluatorInfo] = NO
     }
 
 
-def insight_entry(insight: Insight, evaluators: Mapping[str, EvaluatorInfo] = NOTHING) -> dict[str, Any]:
+def insight_entry(insight: Insight, evaluators: Mapping[str, EvaluatorEntry] = NOTHING) -> dict[str, Any]:
     """Return an insight for JSON; see `problem_entry`."""
     return {
         "description": insight.description,
@@ -68,7 +67,7 @@ def insight_entry(insight: Insight, evaluators: Mapping[str, EvaluatorInfo] = NO
 
 
 def _attributes(
-    attributes: Mapping[str, object], evaluators: Mapping[str, EvaluatorInfo]
+    attributes: Mapping[str, object], evaluators: Mapping[str, EvaluatorEntry]
 ) -> dict[str, object]:
     info = evaluators.get(str(attributes.get("evaluator", "")))
     return {**attributes, **({"evaluator_name": info.name} if info is not None else {})}
@@ -117,7 +116,7 @@ def interpretation(
         "dataset": asdict(analysis.dataset),
         "evaluators": {
             id: {
-                **describe_evaluator(info, folders[id].explanations()),
+                **describe_evaluator(info, folders[id].explanations(), span=analysis.run.spans.get(id)),
                 "leaderboard": leaderboard_entry(analysis.leaderboards[id]),
                 "most_difficult_prompts": [asdict(case) for case in analysis.hardest[id]],
             }
@@ -180,7 +179,8 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
     """Return the log of an evaluator."""
     run = analysis.run
     id = board.evaluator.id
-    started = board.evaluator.started or run.created
+    span = run.spans.get(id)
+    started = span.started if span is not None else run.created
     lines = [f"{started} {id}: started"]
     for line in board.standings:
         what = (
@@ -193,11 +193,11 @@ def log_lines(analysis: Analysis, board: Leaderboard) -> list[str]:
         for problem in of_evaluator(analysis.problems, id)
     ]
     ending = "interrupted" if run.interrupted else "finished"
-    finished = board.evaluator.finished or run.finished or "unfinished"
+    finished = span.finished if span is not None else run.finished or "unfinished"
     return [*lines, f"{finished} {id}: {ending}"]
 
 
-def _metric_groups(info: EvaluatorInfo) -> list[tuple[str, list[str]]]:
+def _metric_groups(info: EvaluatorEntry) -> list[tuple[str, list[str]]]:
     """Return the name and the metric keys of each table of a leaderboard."""
     single = [] if info.boolean else [(metric.key, [metric.key]) for metric in info.metrics]
     return [*single, (ALL_METRICS, [metric.key for metric in info.metrics])]

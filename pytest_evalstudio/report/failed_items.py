@@ -9,13 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.analysis.comparison.results import Comparison, ItemChange
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, UNANSWERED, ItemCode
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_terms import And, Condition, Not, Or
-from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, RecordRow, Run
 from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.failure_groups import TITLES, FailureGroup, GroupKey, group_key, grouped
 from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, FailureTexts, Kind, TermResult
@@ -51,7 +50,7 @@ class FailedItems:
     def __init__(
         self,
         run: Run,
-        evaluators: Mapping[str, EvaluatorInfo],
+        evaluators: Mapping[str, EvaluatorEntry],
         comparison: Comparison | None = None,
         *,
         folds_answers: bool = False,
@@ -164,7 +163,7 @@ def _code(item: Item, misses: Sequence[FailedEvaluator]) -> str:
     return next((code for code in UNANSWERED if faults == {code}), "")
 
 
-def _misses(evaluators: Mapping[str, EvaluatorInfo], item: Item) -> Iterator[FailedEvaluator]:
+def _misses(evaluators: Mapping[str, EvaluatorEntry], item: Item) -> Iterator[FailedEvaluator]:
     """Yield the evaluators that failed an item, those of safety first, then those with an error.
 
     An error that decides the item comes first.
@@ -177,7 +176,7 @@ def _misses(evaluators: Mapping[str, EvaluatorInfo], item: Item) -> Iterator[Fai
             yield _miss(evaluators[id], verdict)
 
 
-def _miss(info: EvaluatorInfo, verdict: ItemVerdict) -> FailedEvaluator:
+def _miss(info: EvaluatorEntry, verdict: ItemVerdict) -> FailedEvaluator:
     if verdict.status == "error":
         return FailedEvaluator(
             evaluator=info.id, name=info.name, reason=_cut(verdict.reason), fault=verdict.code
@@ -198,7 +197,7 @@ def _miss(info: EvaluatorInfo, verdict: ItemVerdict) -> FailedEvaluator:
     )
 
 
-def _fault(info: EvaluatorInfo, verdict: ItemVerdict) -> str:
+def _fault(info: EvaluatorEntry, verdict: ItemVerdict) -> str:
     """Return the kind of failure that a boolean evaluator tells apart, e.g. retrieval or generation."""
     if not info.boolean:
         return ""
@@ -207,7 +206,7 @@ def _fault(info: EvaluatorInfo, verdict: ItemVerdict) -> str:
 
 
 def _failing_row(
-    item: Item, misses: Sequence[FailedEvaluator], evaluators: Mapping[str, EvaluatorInfo]
+    item: Item, misses: Sequence[FailedEvaluator], evaluators: Mapping[str, EvaluatorEntry]
 ) -> RecordRow:
     """Return the repeat that shows the failure: empty, with the worst score, or with an error."""
     if item.code == ItemCode.ANSWER_EMPTY:
@@ -220,7 +219,7 @@ def _failing_row(
 def _texts(
     row: RecordRow,
     misses: tuple[FailedEvaluator, ...],
-    evaluators: Mapping[str, EvaluatorInfo],
+    evaluators: Mapping[str, EvaluatorEntry],
     change: ItemChange | None,
 ) -> FailureTexts:
     answer = "" if is_blank(row.actual_output) else _beginning(row.actual_output)
@@ -251,7 +250,7 @@ def _changes(change: ItemChange) -> tuple[Piece, ...]:
 
 
 def _marked(
-    row: RecordRow, answer: str, misses: Iterable[FailedEvaluator], evaluators: Mapping[str, EvaluatorInfo]
+    row: RecordRow, answer: str, misses: Iterable[FailedEvaluator], evaluators: Mapping[str, EvaluatorEntry]
 ) -> tuple[Segment, ...]:
     """Return the answer with the stretches that the first evaluator with any marked as bad."""
     for miss in misses:

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import Fragment, Metric
-from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, RecordRow, Run
 from pytest_evalstudio.report.highlight import Segment, segments
 
 ON_A_PAGE = 400
@@ -65,7 +64,7 @@ class FailureBook:
         evaluators: of the run.
     """
 
-    def __init__(self, run: Run, evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    def __init__(self, run: Run, evaluators: Mapping[str, EvaluatorEntry]) -> None:
         self.total = dict.fromkeys(evaluators, 0)
         self._run = run
         self._evaluators = evaluators
@@ -94,7 +93,7 @@ class FailureBook:
         """Return the number of failures that are not kept."""
         return self.total[evaluator] - len(self._heaps[evaluator])
 
-    def _keep(self, info: EvaluatorInfo, item: Item, verdict: ItemVerdict) -> None:
+    def _keep(self, info: EvaluatorEntry, item: Item, verdict: ItemVerdict) -> None:
         self.total[info.id] += 1
         self._count -= 1
         badness = _badness(info.primary, verdict.scores)
@@ -104,7 +103,7 @@ class FailureBook:
         elif (badness, self._count) > heap[0][:2]:
             heapq.heapreplace(heap, (badness, self._count, self._failure(info, item, verdict)))
 
-    def _failure(self, info: EvaluatorInfo, item: Item, verdict: ItemVerdict) -> FailedCase:
+    def _failure(self, info: EvaluatorEntry, item: Item, verdict: ItemVerdict) -> FailedCase:
         row = worst_row(info, item.rows)
         outcome = row.outcomes.get(info.id)
         marks = outcome.fragments if outcome is not None else ()
@@ -139,7 +138,7 @@ def _badness(metric: Metric, scores: Mapping[str, float | None]) -> float:
     return -score if metric.better == "higher" else score
 
 
-def worst_row(info: EvaluatorInfo, rows: Sequence[RecordRow]) -> RecordRow:
+def worst_row(info: EvaluatorEntry, rows: Sequence[RecordRow]) -> RecordRow:
     """Return the repeat with the worst score; an error comes before any score."""
 
     def badness(row: RecordRow) -> float:

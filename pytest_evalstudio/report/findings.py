@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.analysis.leaderboards import Standing
 from pytest_evalstudio.analysis.rag_stages import stage_title
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import Problem, UnscoredProblem
 from pytest_evalstudio.plots.labels import natural_key
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.text.figures import counted, figure, plural
 
@@ -218,7 +218,7 @@ class _Group:
         kind = problems[0].problem_type.replace("_", " ")
         return f"{info.name}: {counted(len(problems), f'{kind} problem')}{rows}"
 
-    def _detections_title(self, info: EvaluatorInfo, answers: int, of: str) -> str:
+    def _detections_title(self, info: EvaluatorEntry, answers: int, of: str) -> str:
         """Return failing answers first; detections are a second figure with its name."""
         kind = self._problems[0].problem_type.replace("_", " ")
         detections = counted(self._detections, f"{kind} detection")
@@ -227,7 +227,7 @@ class _Group:
         title = f"{info.name}: {_answers_text(answers)}{of} {plural(answers, 'fails', 'fail')}"
         return f"{title}, {detections}" if self._detections else title
 
-    def _mean_title(self, info: EvaluatorInfo) -> str:
+    def _mean_title(self, info: EvaluatorEntry) -> str:
         """Return the models beyond the threshold, with the range of the means of each metric."""
         metrics = [metric for metric in info.metrics if self._of_metric(metric)]
         limits = {float(problem.attributes["threshold"]) for problem in self._problems}

@@ -12,8 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.record.outputs import EXPLAINER_PREFIX
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.results import write_json
 
@@ -58,7 +58,9 @@ class ExplainerFolder:
         outputs: its files.
     """
 
-    def __init__(self, output: Path, run_id: str, info: EvaluatorInfo, outputs: Sequence[OutputPath]) -> None:
+    def __init__(
+        self, output: Path, run_id: str, info: EvaluatorEntry, outputs: Sequence[OutputPath]
+    ) -> None:
         self.info = info
         self.uuid = explainer_uuid(run_id, info.id)
         self.name = f"{EXPLAINER_PREFIX}{re.sub(r'[^A-Za-z0-9_.-]', '_', info.id)}_{self.uuid}"

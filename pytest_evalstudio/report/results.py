@@ -16,12 +16,12 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import (
+    EvaluatorEntry,
     Item,
     JsonObject,
     ModelEntry,
@@ -116,7 +116,7 @@ class ResultsWriter:
     def __init__(
         self,
         folders: Mapping[str, Path],
-        evaluators: Mapping[str, EvaluatorInfo],
+        evaluators: Mapping[str, EvaluatorEntry],
         models: Mapping[str, ModelEntry],
         descriptions: Mapping[str, object],
     ) -> None:
@@ -175,7 +175,7 @@ class _SharedCells(Struct, frozen=True):
 class _Sheet:
     """The results of one evaluator."""
 
-    def __init__(self, info: EvaluatorInfo, folder: Path, files: ExitStack) -> None:
+    def __init__(self, info: EvaluatorEntry, folder: Path, files: ExitStack) -> None:
         self.rows = 0
         self._info = info
         names = _metric_names(info)
@@ -331,7 +331,7 @@ def _portable(value: float | None) -> float | str | None:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
+def _metric_names(info: EvaluatorEntry) -> dict[str, str]:
     """Return the export name of each metric; a name already in use is prefixed with the evaluator's id."""
     names_used = {
         *KEYS,
@@ -350,7 +350,7 @@ def _metric_names(info: EvaluatorInfo) -> dict[str, str]:
     }
 
 
-def _sentences(info: EvaluatorInfo, row: RecordRow, outcome: RowOutcome) -> list[dict[str, object]]:
+def _sentences(info: EvaluatorEntry, row: RecordRow, outcome: RowOutcome) -> list[dict[str, object]]:
     parts = segments(row.actual_output, outcome.fragments, info.sentence_metric)
     data = [
         {

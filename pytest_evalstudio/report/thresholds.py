@@ -9,9 +9,9 @@ from typing import Literal
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.analyse import Analysis
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.report.data.columns import Columns
 
 Source = Literal["default", "configuration", "human calibration", "not known"]
@@ -27,7 +27,7 @@ class ThresholdLine(Struct, frozen=True, kw_only=True):
         decides: whether it decides test cases.
     """
 
-    evaluator: EvaluatorInfo
+    evaluator: EvaluatorEntry
     metric: Metric
     source: Source
     default: float | None
@@ -40,7 +40,7 @@ def thresholds_in_force(analysis: Analysis, columns: Columns, registry: Registry
     return [line for info in analysis.evaluators.values() for line in _lines(info, columns, registry)]
 
 
-def _lines(info: EvaluatorInfo, columns: Columns, registry: Registry) -> Iterator[ThresholdLine]:
+def _lines(info: EvaluatorEntry, columns: Columns, registry: Registry) -> Iterator[ThresholdLine]:
     defaults = _defaults(info, registry)
     limits = list(columns.judgements[info.id].limit_sets)
     for index, metric in enumerate(info.metrics):
@@ -57,13 +57,13 @@ def _lines(info: EvaluatorInfo, columns: Columns, registry: Registry) -> Iterato
         )
 
 
-def _defaults(info: EvaluatorInfo, registry: Registry) -> dict[str, float]:
+def _defaults(info: EvaluatorEntry, registry: Registry) -> dict[str, float]:
     if info.type not in registry.evaluators:
         return {}
     return {metric.key: metric.threshold for metric in registry.evaluators.spec(info.type).metrics}
 
 
-def _source(info: EvaluatorInfo, metric: Metric, default: float | None) -> Source:
+def _source(info: EvaluatorEntry, metric: Metric, default: float | None) -> Source:
     if info.calibration and metric.primary:
         return "human calibration"
     if default is None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.record.schema import Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Run
 from pytest_evalstudio.report.data.columns import Columns
 
 SHOWN = 5
@@ -22,7 +21,7 @@ class WeakPoint(Struct, frozen=True):
     passes: bool | None
 
 
-def weak_points(columns: Columns, run: Run, info: EvaluatorInfo) -> list[tuple[str, list[WeakPoint]]]:
+def weak_points(columns: Columns, run: Run, info: EvaluatorEntry) -> list[tuple[str, list[WeakPoint]]]:
     """Return, for each metric with a threshold of its own, its name and the worst answers.
 
     The worst answer comes first; metrics with perfect scores only are left out.

@@ -52,16 +52,7 @@ def evaluator_entry(selected: ConfiguredEvaluator) -> schema.EvaluatorEntry:
         boolean=spec.boolean,
         model_types=spec.systems,
         parameters=dict(selected.parameters),
-        parameters_meta=tuple(
-            schema.ParameterEntry(
-                name=parameter.name,
-                type=parameter.type,
-                default=parameter.default,
-                choices=parameter.choices,
-                description=parameter.description,
-            )
-            for parameter in parameter_specs(type(selected.evaluator))
-        ),
+        parameters_meta=parameter_specs(type(selected.evaluator)),
         embedder=selected.embedder,
         judge=dict(selected.judge),
         judge_check=_judge_check_entry(selected) if selected.check is not None else None,

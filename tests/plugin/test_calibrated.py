@@ -164,7 +164,7 @@ def test_the_record_names_the_calibration(project: Project) -> None:
     }
     assert len(entry["calibration"]["sha256"]) == 64
     metrics = {metric["key"]: metric for metric in entry["metrics"]}
-    assert [key for key, metric in metrics.items() if metric["primary"]] == ["calibrated_probability"]
+    assert [key for key, metric in metrics.items() if metric.get("primary")] == ["calibrated_probability"]
     assert metrics["supported_words"]["threshold"] == pytest.approx(0.6), "what the calibration makes of it"
     assert not metrics["supported_words"].get("decides")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, reason_of
@@ -90,7 +89,7 @@ def test_equal_answers_of_a_table_are_written_out_once_with_their_number() -> No
         builder.add(
             f"k{number}", "one", {"input": f"q{number}", "actual_output": answer, "outcomes": outcomes}
         )
-    items = FailedItems(builder.run, evaluators_of(builder.run), folds_answers=True)
+    items = FailedItems(builder.run, builder.run.evaluators, folds_answers=True)
     for item in builder.typed_items:
         items.add(item)
     assert [(each.key, each.equal_answers) for each in items.items("failed")] == [("k0", 70), ("k70", 0)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failing_copies import LISTED_COPIES
@@ -31,7 +30,7 @@ def builder_of() -> RecordBuilder:
 
 
 def entries(builder: RecordBuilder) -> FailedItems:
-    items = FailedItems(builder.run, evaluators_of(builder.run))
+    items = FailedItems(builder.run, builder.run.evaluators)
     for item in builder.typed_items:
         items.add(item)
     return items

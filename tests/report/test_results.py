@@ -8,7 +8,6 @@ import json
 
 import pytest
 
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.record.schema import SCHEMA_VERSION
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.descriptions import describe_evaluator
@@ -148,7 +147,7 @@ def test_the_evaluator_has_its_short_name_and_specifies_its_parameters(tmp_path)
     )
     builder.header["schema_version"] = SCHEMA_VERSION
     builder.header["evaluators"]["strict"]["parameters_meta"] = [limit]
-    described = describe_evaluator(evaluators_of(builder.run)["strict"], ["llm-eval-results"])
+    described = describe_evaluator(builder.run.evaluators["strict"], ["llm-eval-results"])
     assert (described["id"], described["name"], described["display_name"]) == (
         "strict",
         "rouge",

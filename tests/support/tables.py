@@ -30,9 +30,9 @@ from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.docstrings import summary_of
-from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration

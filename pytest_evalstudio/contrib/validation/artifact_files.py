@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.contrib.validation.artifacts.accepted import accepted_answers
 from pytest_evalstudio.contrib.validation.artifacts.chain import SignOff, encoded_links, link, read_links
 from pytest_evalstudio.contrib.validation.artifacts.corpus_patch import corpus_patch
@@ -153,7 +152,7 @@ def _write_guardrails(run: WorkflowRun) -> None:
     if not run.is_completed(EVALUATION):
         return
     configuration = guardrails(
-        evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)),
+        read_run(run.folder_of(EVALUATION) / FILE).evaluators,
         calibrated_thresholds(run),
         calibration_outcome(run).guardrail,
     )

@@ -16,7 +16,7 @@ _ATTRIBUTES = re.compile(r"^Attributes:\n(?P<body>(?:[ \t]+.*\n?|\n)+)", re.MULT
 _ENTRY = re.compile(r"^    (?P<names>\w+(?:, \w+)*): (?P<text>.*(?:\n {5,}.*)*)", re.MULTILINE)
 
 
-class ParameterSpec(Struct, frozen=True, kw_only=True):
+class ParameterSpec(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Option of a plugin.
 
     Attributes:
@@ -29,7 +29,7 @@ class ParameterSpec(Struct, frozen=True, kw_only=True):
 
     name: str
     type: str
-    default: Any
+    default: Any = None
     choices: tuple[Any, ...] = ()
     description: str = ""
 

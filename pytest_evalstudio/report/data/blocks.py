@@ -14,11 +14,10 @@ from msgspec import Struct
 
 from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.analysis.comparison.results import Comparison
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import Item
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item
 from pytest_evalstudio.report.data.columns import Columns, Integers
 from pytest_evalstudio.report.data.meta import describe
 from pytest_evalstudio.report.data.texts import NOWHERE, TextStore, compressed
@@ -62,7 +61,7 @@ class PageData:
         self,
         columns: Columns,
         texts: TextStore,
-        evaluators: Mapping[str, EvaluatorInfo] = NOTHING,
+        evaluators: Mapping[str, EvaluatorEntry] = NOTHING,
         comparison: Comparison | None = None,
         rows: int = ROWS,
         *,

@@ -13,11 +13,10 @@ from msgspec import Struct, field
 
 from pytest_evalstudio.analysis.aggregators import visible_categories
 from pytest_evalstudio.analysis.comparison.results import Comparison, ItemClass
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import EXCERPT_CHARS, excerpt
-from pytest_evalstudio.record.schema import VERDICTS, Item, ItemVerdict, Run
+from pytest_evalstudio.record.schema import VERDICTS, EvaluatorEntry, Item, ItemVerdict, Run
 from pytest_evalstudio.report.data.parts import PartAggregator
 
 State = Literal["none", "passed", "failed", "error", "not_applicable", "scored"]
@@ -98,7 +97,7 @@ class Columns:
     """
 
     def __init__(
-        self, run: Run, evaluators: Mapping[str, EvaluatorInfo], comparison: Comparison | None = None
+        self, run: Run, evaluators: Mapping[str, EvaluatorEntry], comparison: Comparison | None = None
     ) -> None:
         self.cases: list[CaseLine] = []
         self.files: dict[str, int] = {}
@@ -182,7 +181,7 @@ class Columns:
     def flags(self) -> npt.NDArray[np.uint8]:
         return np.array(self._flags, dtype=np.uint8)
 
-    def lowest(self, info: EvaluatorInfo, metric: int, count: int) -> list[tuple[int, float, float]]:
+    def lowest(self, info: EvaluatorEntry, metric: int, count: int) -> list[tuple[int, float, float]]:
         """Return the items with the worst scores on a metric, the worst first, with score and threshold.
 
         Ties are in the order of the run.

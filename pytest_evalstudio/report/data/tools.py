@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
-from pytest_evalstudio.record.schema import Item
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item
 from pytest_evalstudio.report.data.columns import Integers
 from pytest_evalstudio.report.data.trajectories import Trajectory
 
@@ -68,7 +67,7 @@ class ToolTable:
         other_names: names that came when `MAX_NAMES` were known already.
     """
 
-    def __init__(self, evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    def __init__(self, evaluators: Mapping[str, EvaluatorEntry]) -> None:
         self.cases: Counter[str] = Counter()
         self.other_names = 0
         self._tools: dict[str, _Tool] = {}

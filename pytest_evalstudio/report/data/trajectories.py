@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, json_text
-from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAnswer, RecordRow, RowOutcome
+from pytest_evalstudio.record.schema import (
+    EvaluatorEntry,
+    Item,
+    JsonObject,
+    RecordedAnswer,
+    RecordRow,
+    RowOutcome,
+)
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.call_lines import CallLine, CallRules
@@ -58,7 +64,7 @@ class Trajectory(Struct, frozen=True, kw_only=True):
 class TrajectoryReader:
     """Aligns the calls of rows with the expected ones, by the options of the run's evaluators of calls."""
 
-    def __init__(self, evaluators: Mapping[str, EvaluatorInfo]) -> None:
+    def __init__(self, evaluators: Mapping[str, EvaluatorEntry]) -> None:
         self._broken: set[str] = set()
         self._evaluators = {id: info for id, info in evaluators.items() if info.type == "tool_calls"}
 

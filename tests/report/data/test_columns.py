@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.report.data.columns import BROKEN, FLIPPED, MISSED, STATES, Columns
 from support.records import RecordBuilder, evaluator, flip, metric, perturbed, score
 
 
 def columns_of(builder):
-    result = Columns(builder.run, evaluators_of(builder.run))
+    result = Columns(builder.run, builder.run.evaluators)
     for item in builder.typed_items:
         result.add(item)
     return result
@@ -81,7 +80,7 @@ def test_the_lowest_scores_are_held_against_the_thresholds_of_their_cases():
             "thresholds": {"edits": 9.0} if key == "b" else {},
         }
         builder.add(key, "one", {"outcomes": {"steps": score(value, "edits")}}, verdicts={"steps": verdict})
-    info = evaluators_of(builder.run)["steps"]
+    info = builder.run.evaluators["steps"]
     assert columns_of(builder).lowest(info, 0, 3) == [(1, 5.0, 9.0), (3, 5.0, 2.0), (2, 3.0, 2.0)]
 
 

@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.report.data import tools, trajectories
 from pytest_evalstudio.report.data.tools import CALL_BITS, ToolTable
@@ -34,7 +33,7 @@ def answered(**row: Any) -> tuple[Mapping[str, Any], Item]:
     )
     outcomes = {"tool_calls": {"status": "score", "scores": {MATCH: match}}, **row.pop("outcomes", {})}
     builder.add("cancel", "one", {"input": "Cancel", "actual_output": "Done.", "outcomes": outcomes, **row})
-    return evaluators_of(builder.run), builder.typed_items[0]
+    return builder.run.evaluators, builder.typed_items[0]
 
 
 def entries(**row: Any) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.analysis.population import Population
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.contrib.tables.pages.excerpt import (
     error_rows_of,
     random_rows,
@@ -42,7 +41,7 @@ def excerpt_of(table: ScoredTable, folder: Path, *, size: int, seed: int) -> Tab
     record = write_excerpt(table, rows, folder, first=worst)
     note = _note(table.manifest, worst=len(worst), drawn=len(drawn), listed=len(rows), seed=seed)
     population = Population(
-        boards=boards_of(table.manifest, evaluators_of(read_run(record))),
+        boards=boards_of(table.manifest, read_run(record).evaluators),
         verdicts=verdicts_of(table),
         note=note,
         empty=table.manifest.empty_answers,

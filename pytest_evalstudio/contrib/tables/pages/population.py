@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.contrib.tables.figures.estimates import mean_of, pass_share_of, percentiles_of
 from pytest_evalstudio.contrib.tables.scored_record import (
     MetricAggregate,
@@ -42,7 +41,7 @@ _FLAGS: Mapping[str, int] = {
 }
 
 
-def boards_of(manifest: ScoredManifest, evaluators: Mapping[str, EvaluatorInfo]) -> dict[str, Leaderboard]:
+def boards_of(manifest: ScoredManifest, evaluators: Mapping[str, EvaluatorEntry]) -> dict[str, Leaderboard]:
     """Return the leaderboards of all rows of a table, by evaluator id.
 
     Args:
@@ -140,7 +139,7 @@ def _count(
         counts.setdefault(name, Counter()).update(dict(zip(words.tolist(), sizes.tolist(), strict=True)))
 
 
-def _board(manifest: ScoredManifest, info: EvaluatorInfo) -> Leaderboard:
+def _board(manifest: ScoredManifest, info: EvaluatorEntry) -> Leaderboard:
     models = [entry.key for entry in manifest.models]
     found = {
         metric.key: {model: manifest.aggregate(info.id, metric.key, model) for model in models}
@@ -199,7 +198,7 @@ def _cell(
 
 def _standing(
     manifest: ScoredManifest,
-    info: EvaluatorInfo,
+    info: EvaluatorEntry,
     model: str,
     primary: MetricAggregate,
     cells: Mapping[str, Cell],

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.contrib.validation.artifacts.unsupported import MAX_SHARE, has_unsupported_sentence
 from pytest_evalstudio.contrib.validation.methods.controls.deciding import (
     FAILED_RESPONSES,
@@ -27,7 +26,7 @@ from pytest_evalstudio.contrib.validation.workflow.calibration import ID as CALI
 from pytest_evalstudio.contrib.validation.workflow.calibration import calibration_outcome
 from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item, RecordRow
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import LEVEL, Interval
@@ -156,7 +155,7 @@ def decide(run: WorkflowRun) -> ConclusionDecision | None:
     metrics = {metric.metric: metric for metric in evaluation.deciding}
     metrics |= {
         metric.metric: metric
-        for metric in _calibrated(run, evaluators_of(record.run))
+        for metric in _calibrated(run, record.run.evaluators)
         if metric.metric not in metrics or metrics[metric.metric].basis != "yes_or_no"
     }
     controls = judge_controls(
@@ -187,7 +186,7 @@ def decide(run: WorkflowRun) -> ConclusionDecision | None:
     )
 
 
-def _calibrated(run: WorkflowRun, evaluators: Mapping[str, EvaluatorInfo]) -> Iterator[DecidingMetric]:
+def _calibrated(run: WorkflowRun, evaluators: Mapping[str, EvaluatorEntry]) -> Iterator[DecidingMetric]:
     """Yield the metrics with an accepted calibration."""
     for figures in calibration_outcome(run).by_metric:
         id, _, key = figures.metric.partition(".")

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
 from pytest_evalstudio.contrib.calibration.fit.results import ExpectedUse
 from pytest_evalstudio.contrib.validation.methods.typed_results import json_ready
 from pytest_evalstudio.formats.guardrails import Guardrails
+from pytest_evalstudio.record.schema import EvaluatorEntry
 
 AT_HAND = frozenset({"question", "context", "actual_output"})
 """Inputs of a guardrail; there is no expected answer."""
 
 
 def guardrails(
-    evaluators: Mapping[str, EvaluatorInfo],
+    evaluators: Mapping[str, EvaluatorEntry],
     calibrated: Mapping[str, float],
     expected: ExpectedUse | None = None,
 ) -> Guardrails:
@@ -51,7 +51,7 @@ def guardrails(
     )
 
 
-def _deciding(info: EvaluatorInfo) -> frozenset[str]:
+def _deciding(info: EvaluatorEntry) -> frozenset[str]:
     """Return the keys of the deciding metrics; for a calibrated probability, the metric it is made of."""
     if not info.calibration:
         return info.asserted

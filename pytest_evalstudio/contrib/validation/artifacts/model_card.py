@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.analysis.run_info import evaluators_of
 from pytest_evalstudio.contrib.calibration.fit.results import ExpectedUse
 from pytest_evalstudio.contrib.validation.artifacts.conclusion import (
     Conclusion,
@@ -197,7 +196,7 @@ def _metrics(run: WorkflowRun, decision: ConclusionDecision | None) -> Iterator[
             source=BASES[each.basis],
             limitation=_limitation(run, each.metric),
         )
-    for id, info in evaluators_of(read_run(run.folder_of(EVALUATION) / FILE)).items():
+    for id, info in read_run(run.folder_of(EVALUATION) / FILE).evaluators.items():
         for metric in info.metrics:
             key = f"{id}.{metric.key}"
             if metric.key in info.asserted and key not in decision.deciding:

@@ -6,20 +6,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo
+from msgspec.structs import replace
+
 from pytest_evalstudio.contrib.validation.artifacts.guardrails import guardrails
 from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.record.schema import EvaluatorEntry
 
 
-def info(id: str, *metrics: Metric, **more: Any) -> EvaluatorInfo:
-    asserted = frozenset(metric.key for metric in metrics if metric.primary)
-    return EvaluatorInfo(
+def info(id: str, *metrics: Metric, **more: Any) -> EvaluatorEntry:
+    return EvaluatorEntry(
         **{
             "id": id,
             "type": id,
             "name": id,
-            "metrics": metrics,
-            "asserted": asserted,
+            "metrics": tuple(replace(metric, decides=metric.primary) for metric in metrics),
             "parameters": {},
             **more,
         }

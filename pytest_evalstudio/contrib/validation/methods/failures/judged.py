@@ -10,12 +10,11 @@ from pathlib import Path
 from msgspec import structs
 
 from pytest_evalstudio.analysis.aggregators import visible_categories
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, RecordRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ class Evaluation:
     """
 
     cases: tuple[JudgedCase, ...]
-    evaluators: Mapping[str, EvaluatorInfo]
+    evaluators: Mapping[str, EvaluatorEntry]
     left_out: Mapping[str, int]
 
 
@@ -73,7 +72,7 @@ def read_evaluation(
         DataError: if the record cannot be read.
     """
     record = RecordReader(path)
-    evaluators = {id: _with(info, thresholds) for id, info in evaluators_of(record.run).items()}
+    evaluators = {id: _with(info, thresholds) for id, info in record.run.evaluators.items()}
     _check(metric_keys, evaluators)
     cases = []
     left_out = {"perturbed": 0, "without a verdict": 0}
@@ -92,7 +91,7 @@ def read_evaluation(
     return Evaluation(cases=tuple(cases), evaluators=evaluators, left_out=left_out)
 
 
-def _check(metric_keys: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) -> None:
+def _check(metric_keys: Iterable[str], evaluators: Mapping[str, EvaluatorEntry]) -> None:
     names = [
         *evaluators,
         *(f"{id}.{metric.key}" for id, info in evaluators.items() for metric in info.judged_metrics),
@@ -104,18 +103,18 @@ def _check(metric_keys: Iterable[str], evaluators: Mapping[str, EvaluatorInfo]) 
             )
 
 
-def _with(info: EvaluatorInfo, thresholds: Mapping[str, float]) -> EvaluatorInfo:
+def _with(info: EvaluatorEntry, thresholds: Mapping[str, float]) -> EvaluatorEntry:
     metrics = tuple(
         structs.replace(metric, threshold=thresholds.get(f"{info.id}.{metric.key}", metric.threshold))
         for metric in info.metrics
     )
-    return replace(info, metrics=metrics)
+    return structs.replace(info, metrics=metrics)
 
 
 def _judged(
     item: Item,
     row: RecordRow,
-    evaluators: Mapping[str, EvaluatorInfo],
+    evaluators: Mapping[str, EvaluatorEntry],
     metric_keys: Sequence[str],
     thresholds: Mapping[str, float],
 ) -> JudgedCase | None:
@@ -141,7 +140,7 @@ def _judged(
 def _verdict(
     name: str,
     verdicts: Mapping[str, ItemVerdict],
-    evaluators: Mapping[str, EvaluatorInfo],
+    evaluators: Mapping[str, EvaluatorEntry],
     thresholds: Mapping[str, float],
 ) -> list[MetricMiss] | None:
     """Return the misses of an evaluator or of one of its metrics; None where there is no verdict."""
@@ -153,7 +152,7 @@ def _verdict(
 
 
 def _misses(
-    info: EvaluatorInfo, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]
+    info: EvaluatorEntry, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]
 ) -> Iterator[MetricMiss]:
     """Yield the metrics that a case fails.
 

@@ -11,7 +11,6 @@ from msgspec import structs
 from pydantic import Field
 
 from pytest_evalstudio.analysis.problems import miss_severity
-from pytest_evalstudio.analysis.run_info import EvaluatorInfo, evaluators_of
 from pytest_evalstudio.analysis.stored_scores import read_scores
 from pytest_evalstudio.contrib.validation.methods.categories import GENERATOR, QUERY_TYPE, TOPIC, by_dimension
 from pytest_evalstudio.contrib.validation.methods.weaknesses.method import LEAST_CASES, find_all_weaknesses
@@ -36,6 +35,7 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.record.reader import read_run
+from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.record.score_table import Column, Scores
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.text.figures import counted, figure
@@ -78,7 +78,7 @@ class WeaknessDetection:
         """Run the step."""
         folder = context.artifacts(EVALUATION)
         scores = _with_thresholds(read_scores([folder]), calibrated_thresholds(context))
-        evaluators = evaluators_of(read_run(folder / FILE))
+        evaluators = read_run(folder / FILE).evaluators
         columns = [scores.column(name) for name in self.metrics] or [
             column for column in scores.columns.values() if column.metric.primary
         ]
@@ -176,7 +176,7 @@ def _finish(
 
 
 def _problem(
-    weaknesses: MetricWeaknesses, cell: WeaknessCell, column: Column, info: EvaluatorInfo
+    weaknesses: MetricWeaknesses, cell: WeaknessCell, column: Column, info: EvaluatorEntry
 ) -> Problem:
     where = " and ".join(f"{dimension} {value}" for dimension, value in cell.by.items())
     sign = 1 if weaknesses.better == "higher" else -1
@@ -209,7 +209,7 @@ def _problem(
     )
 
 
-def _severity(cell: WeaknessCell, column: Column, info: EvaluatorInfo) -> Severity:
+def _severity(cell: WeaknessCell, column: Column, info: EvaluatorEntry) -> Severity:
     """Return the severity by the distance of the mean from the threshold; "low" if it meets the threshold."""
     metric = column.metric
     if not math.isfinite(metric.threshold) or metric.passes(cell.mean):
