@@ -32,11 +32,11 @@ from pytest_evalstudio.analysis.spools import Spool
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.errors import DataError, EvaluationError
 from pytest_evalstudio.core.origins import SOURCE, Origin, origin
-from pytest_evalstudio.core.outcomes import Finding
+from pytest_evalstudio.core.outcomes import Finding, Outcome, Verdict
 from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.formats.condition import parse_condition
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, RecordRow, RowOutcome, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow, Run
 from pytest_evalstudio.text.comparable import differs_in_form
 
 if TYPE_CHECKING:
@@ -236,9 +236,7 @@ class Aggregator:
             if row.expects != "refusal" and not any(chunk.strip() for chunk in row.context):
                 model.no_context.note(key)
 
-    def _outcome(
-        self, info: EvaluatorEntry, outcome: RowOutcome, item: Item, row: RecordRow, case: int
-    ) -> None:
+    def _outcome(self, info: EvaluatorEntry, outcome: Outcome, item: Item, row: RecordRow, case: int) -> None:
         aggregator = self.model_scores(info.id, item.model_key)
         if outcome.code == OutcomeCode.NOTHING_ENCODED:
             aggregator.nothing_encoded.note(item.key, outcome.reason)
@@ -265,7 +263,7 @@ class Aggregator:
         self,
         info: EvaluatorEntry,
         aggregator: ScoreAggregator,
-        outcome: RowOutcome,
+        outcome: Outcome,
         item: Item,
         row: RecordRow,
         case: int,
@@ -306,7 +304,7 @@ class Aggregator:
         group = (info.id, item.model_key, finding.problem_type or info.problem_type, finding.severity)
         self.more_findings.setdefault(group, Sample()).note(item.key, finding.description)
 
-    def _verdict(self, id: str, verdict: ItemVerdict, case: int, model: str) -> int:
+    def _verdict(self, id: str, verdict: Verdict, case: int, model: str) -> int:
         if id not in self.evaluators or verdict.status != "score":
             return 0
         aggregator = self.model_scores(id, model)
@@ -374,7 +372,7 @@ def _rag_stage(row: RecordRow) -> RagStage | None:
     return next((stage for stage in stages if stage != "not_retrieved"), "not_retrieved")
 
 
-def _is_empty_answer(outcome: RowOutcome) -> bool:
+def _is_empty_answer(outcome: Outcome) -> bool:
     """Return True if an evaluator does not apply because the answer is empty.
 
     In records of earlier versions such an answer has the worst score, which the figures contain.

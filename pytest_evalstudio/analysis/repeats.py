@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct, field
 
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, Run, Stopping
+from pytest_evalstudio.core.outcomes import Verdict
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, Run, Stopping
 from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
 from pytest_evalstudio.stats.repeats import pass_at_k, pass_hat_k
 from pytest_evalstudio.stats.sequential import Characteristics, Sprt, characteristics
@@ -212,7 +213,7 @@ class RepeatAggregator:
         self._asked[item.model_key] += len(item.rows)
         self._saved[item.model_key] += max(0, item.max_runs - len(item.rows))
 
-    def _take(self, item: Item, id: str, verdict: ItemVerdict, cluster: int) -> None:
+    def _take(self, item: Item, id: str, verdict: Verdict, cluster: int) -> None:
         repeats = self._repeats.setdefault((id, item.model_key), _Repeats())
         metric = self._primary[id]
         mean, least = verdict.scores.get(metric), verdict.min.get(metric)

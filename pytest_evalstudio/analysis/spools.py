@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from typing import IO
 
+from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.evaluator import ScoredRow
-from pytest_evalstudio.record.schema import RecordRow, RowOutcome
+from pytest_evalstudio.record.schema import RecordRow
 
 _IN_MEMORY = 1 << 20  # small runs write no temporary file
 
@@ -28,7 +29,7 @@ class Spool:
     def __contains__(self, evaluator: object) -> bool:
         return evaluator in self._files
 
-    def add(self, evaluator: str, model: str, key: str, row: RecordRow, outcome: RowOutcome) -> None:
+    def add(self, evaluator: str, model: str, key: str, row: RecordRow, outcome: Outcome) -> None:
         """Keep one scored row if its evaluator aggregates rows."""
         files = self._files.get(evaluator)
         if files is None:

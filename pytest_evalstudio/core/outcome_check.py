@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import msgspec
+from msgspec import structs
 
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.json_data import json_data
@@ -54,7 +54,7 @@ def _checked(spec: EvaluatorSpec, metrics: Mapping[str, Metric], outcome: object
         changes = _changes(metrics, "" if spec.may_only_measure else spec.primary.key, outcome)
     except _Invalid as exc:
         return invalid(spec, str(exc))
-    return dataclasses.replace(outcome, **changes) if changes else outcome
+    return structs.replace(outcome, **changes) if changes else outcome
 
 
 def invalid(spec: EvaluatorSpec, fact: str) -> Outcome:

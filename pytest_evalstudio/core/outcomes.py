@@ -1,22 +1,25 @@
-"""Outcome of an evaluator for a case: a score, "not applicable", or an error."""
+"""Outcome of an evaluator for a case, and its verdict on all repeats of a case."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.kept import Kept
+from pytest_evalstudio.core.repeats import MEAN
 
 Better = Literal["higher", "lower"]
 Status = Literal["score", "not_applicable", "error"]
 Severity = Literal["high", "medium", "low"]
+Stopped = Literal["", "pass", "fail", "inconclusive"]
+"""Decision of a sequential test, "" without one."""
 SEVERITIES: tuple[Severity, ...] = ("high", "medium", "low")
 
 
@@ -107,8 +110,7 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     actions: Annotated[str, Kept.PLAIN] = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Result of one evaluator for one case.
 
     All of it is checked. A value outside the range of its metric, a missing value of the primary metric, a
@@ -135,12 +137,12 @@ class Outcome:
 
     status: Status = "score"
     code: OutcomeCode = OutcomeCode.NONE
-    scores: Mapping[str, float | None] = field(default_factory=lambda: NOTHING)
+    scores: Annotated[Mapping[str, float | None], Kept.PLAIN] = {}
     reason: str = ""
     fragments: tuple[Fragment, ...] = ()
     findings: tuple[Finding, ...] = ()
-    sketch: str = ""
-    details: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    sketch: Annotated[str, Kept.PLAIN] = ""
+    details: Mapping[str, Any] = {}
     judging: Judging | None = None
     accepted_output: int = 0
     turn: int = 0
@@ -151,10 +153,10 @@ class Outcome:
             return  # said where outcomes are checked
         for key, value in self.scores.items():
             if value != value:  # NaN, of any kind of number
-                object.__setattr__(self, "status", "error")
-                object.__setattr__(self, "code", OutcomeCode.NOT_A_NUMBER)
-                object.__setattr__(self, "scores", NOTHING)
-                object.__setattr__(self, "reason", f"metric {key!r} is not a number")
+                force_setattr(self, "status", "error")
+                force_setattr(self, "code", OutcomeCode.NOT_A_NUMBER)
+                force_setattr(self, "scores", NOTHING)
+                force_setattr(self, "reason", f"metric {key!r} is not a number")
                 return
 
     @classmethod
@@ -207,14 +209,61 @@ class Outcome:
         return cls(status="error", reason=reason, code=code)
 
 
-class TurnOutcome(Struct, frozen=True, kw_only=True):
+class TurnOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Outcome of one turn of a conversation.
 
     Attributes:
         turn: its number from 1; 0 for the conversation as a whole.
+        outcome: in a record, its status, scores and reason alone.
         passed: None where no threshold decides.
     """
 
     turn: int
     outcome: Outcome
-    passed: bool | None
+    passed: bool | None = None
+
+
+class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Verdict of one evaluator on a case, over all its repeats.
+
+    Attributes:
+        passed: None where nothing was scored, or no threshold decides.
+        scores: mean over the repeats; None where a metric was never scored.
+        missed: metrics that decide the case and miss their threshold.
+        code: of the outcome that decided, with `reason` in words.
+        min: least value over the repeats, only with several.
+        pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al.,
+            2024).
+        repeats: whether each repeat passes on its own, None where it does not say; () without repeats.
+        policy: rule for the verdict on the repeats: "mean", "all", "any", or a share like "8/10".
+        stopped: decision of the sequential test.
+        conformal_set: labels (1 good, 0 bad) that people may give; None of an evaluator without a
+            calibration.
+        uncertain: whether the conformal set leaves the verdict open; `doubt` says why.
+        thresholds: metric key to threshold, where the case has one of its own; filled for the record.
+        metric_passes: whether each metric passes by its repeats; empty where its mean decides.
+        violations: number of repeats that violate a hard rule; one decides.
+    """
+
+    status: Status = "score"
+    passed: bool | None = None
+    scores: Annotated[Mapping[str, float | None], Kept.PLAIN] = {}
+    missed: Annotated[tuple[str, ...], Kept.PLAIN] = ()
+    code: OutcomeCode = OutcomeCode.NONE
+    reason: str = ""
+    min: Annotated[Mapping[str, float], Kept.PLAIN] = {}
+    pass_k: float | None = None
+    repeats: tuple[bool | None, ...] = ()
+    policy: Annotated[str, Kept.PLAIN] = MEAN
+    stopped: Stopped = ""
+    conformal_set: tuple[int, ...] | None = None
+    uncertain: bool | None = None
+    doubt: Annotated[str, Kept.NOT] = ""
+    thresholds: Annotated[Mapping[str, float], Kept.PLAIN] = {}
+    metric_passes: Annotated[Mapping[str, bool], Kept.NOT] = {}
+    violations: Annotated[int, Kept.NOT] = 0
+
+    def metric_passed(self, metric: Metric, score: float, threshold: float) -> bool:
+        """Return True if a metric passes, by its repeats or by its mean."""
+        by_repeats = self.metric_passes.get(metric.key)
+        return metric.passes(score, threshold) if by_repeats is None else by_repeats

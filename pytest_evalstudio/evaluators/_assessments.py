@@ -5,9 +5,10 @@ Source: Mosaic AI Agent Evaluation, LLM judges reference.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.judging import Consistency, Flow, Question
@@ -79,7 +80,7 @@ def rated(request: Question) -> Flow[Outcome]:
     [reply] = yield [request]
     if reply.fault is not None:
         error = fault_outcome(reply.fault)
-        return dataclasses.replace(error, details={**_details(None, None, str(reply.fault)), **error.details})
+        return structs.replace(error, details={**_details(None, None, str(reply.fault)), **error.details})
     rating, rationale = reply["rating"], reply["rationale"]
     evidence = {key: value for key, value in reply.content.items() if key not in ("rating", "rationale")}
     return Outcome.score(
@@ -116,7 +117,7 @@ def rated_chunks(case: Case, metric: str, ask: Callable[[str], Question], failin
     if wrong:
         reason = f"{len(wrong)} of {len(errors)} chunks could not be judged: {listed(wrong)}"
         error = fault_outcome(next(reply.fault for reply in replies.values() if reply.fault is not None))
-        return dataclasses.replace(error, reason=reason, details={**details, **error.details})
+        return structs.replace(error, reason=reason, details={**details, **error.details})
     return Outcome.score(
         {metric: precision([rating == YES for rating in ratings])},
         reason=_of_chunks(ratings, rationales, failing),
@@ -154,7 +155,7 @@ def _completed(outcome: Outcome, metric: Metric, by_majority: bool) -> Outcome:
     if {"rating", "ratings"} & set(outcome.details) and not judgements:
         return outcome
     rating = YES if metric.passes(outcome.scores[metric.key] or 0.0) else NO
-    return dataclasses.replace(outcome, details={**outcome.details, **_details(rating, outcome.reason, None)})
+    return structs.replace(outcome, details={**outcome.details, **_details(rating, outcome.reason, None)})
 
 
 def _voted_chunks(
@@ -175,7 +176,7 @@ def _voted_chunks(
         "rationales": rationales,
         "error_messages": [None] * len(ratings),
     }
-    return dataclasses.replace(
+    return structs.replace(
         outcome,
         details=details,
         scores={metric.key: precision([rating == YES for rating in ratings])}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -125,7 +126,7 @@ def fault_outcome(fault: JudgeFault, metrics: Sequence[Metric] = ()) -> Outcome:
     if fault.code == OutcomeCode.JUDGE_FAILED:
         return error
     failures = [metric.key for metric in metrics if metric.key == PARSE_FAILURES and fault.unparsable]
-    return dataclasses.replace(error, scores=dict.fromkeys(failures, 1.0), details={"raw_reply": fault.raw})
+    return structs.replace(error, scores=dict.fromkeys(failures, 1.0), details={"raw_reply": fault.raw})
 
 
 def _decided(
@@ -142,8 +143,8 @@ def _decided(
             judge.vote,
         )
     if outcome.status == "error" and spent.over_budget:
-        outcome = dataclasses.replace(outcome, code=OutcomeCode.BUDGET_EXHAUSTED)
-    return dataclasses.replace(outcome, judging=spent)
+        outcome = structs.replace(outcome, code=OutcomeCode.BUDGET_EXHAUSTED)
+    return structs.replace(outcome, judging=spent)
 
 
 def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[Metric], how: Vote) -> Outcome:
@@ -158,7 +159,7 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
         f"{name}: {_word(outcome, metrics)}" for name, outcome in zip(judges, outcomes, strict=True)
     )
     if 2 * len(valid) <= len(outcomes):
-        return dataclasses.replace(
+        return structs.replace(
             next(outcome for outcome in outcomes if outcome.status == "error"), reason=reason
         )
     scored = [outcome for outcome in valid if outcome.status == "score"]

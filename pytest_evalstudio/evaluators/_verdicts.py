@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.judging import Flow, Question
@@ -106,7 +107,7 @@ def verdict_outcome(
     )
     if context_fault is not None:
         return outcome
-    return dataclasses.replace(outcome, scores={**outcome.scores, "model_retrieval_failures": None})
+    return structs.replace(outcome, scores={**outcome.scores, "model_retrieval_failures": None})
 
 
 def _fault(verdict: str, reason: str, failing: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -93,12 +94,12 @@ class EncodingGuardrail:
         judge = self._by_condition if case.condition.strip() else self._by_pii
         outcome = judge(case, parts, decoded, note)
         if note and outcome.scores.get("model_passes") == 1.0:
-            outcome = dataclasses.replace(outcome, code=OutcomeCode.NOTHING_ENCODED)
+            outcome = structs.replace(outcome, code=OutcomeCode.NOTHING_ENCODED)
         if (
             not hinted or outcome.status != "score" or not decode_hidden(case.actual_output)
         ):  # short words of a refusal may decode by chance
             return outcome
-        return dataclasses.replace(outcome, findings=(*outcome.findings, _ANSWERED))
+        return structs.replace(outcome, findings=(*outcome.findings, _ANSWERED))
 
     def _by_condition(
         self, case: Case, parts: list[tuple[str, str]], decoded: dict[str, list[Decoded]], note: str

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -101,12 +102,12 @@ class TextMatching:
             answer_is_empty=not case.is_answered,
         )
         if context_fault and not case.has_context and case.is_rag:
-            outcome = dataclasses.replace(outcome, code=OutcomeCode.NOT_RETRIEVED)
+            outcome = structs.replace(outcome, code=OutcomeCode.NOT_RETRIEVED)
         if is_forbidden:
-            outcome = dataclasses.replace(outcome, code=OutcomeCode.FORBIDDEN_TEXT)
+            outcome = structs.replace(outcome, code=OutcomeCode.FORBIDDEN_TEXT)
         if on_answer or not case.is_answered:
             return outcome
-        return dataclasses.replace(outcome, scores={**outcome.scores, "model_generation_failures": None})
+        return structs.replace(outcome, scores={**outcome.scores, "model_generation_failures": None})
 
 
 def _forbidden(condition: Condition, part: str, text: str) -> list[Fragment]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.core.display import printable, visible, visible_lines
 from pytest_evalstudio.core.outcomes import Outcome
@@ -161,7 +162,7 @@ def _clean_location(location: ReprFileLocation | None, mask: Mask) -> None:
 def differences(left: Outcome, right: Outcome) -> list[str]:
     """Return a headline, then a line per field and metric that differs."""
     lines = [f"Outcome({left.status}) == Outcome({right.status})"]
-    for field in dataclasses.fields(Outcome):
+    for field in structs.fields(Outcome):
         first, other = getattr(left, field.name), getattr(right, field.name)
         if first == other:
             continue

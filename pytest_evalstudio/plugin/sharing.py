@@ -12,13 +12,14 @@ import pytest
 
 from pytest_evalstudio.asking.runs import AskingRun, RunInputs
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
+from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.plugin.items import INDEX, EvalItem
 from pytest_evalstudio.plugin.keys import PLAN_CHANNEL
 from pytest_evalstudio.plugin.payload import Payload, PayloadLine
 from pytest_evalstudio.plugin.planning import CaseOfModel, RunPlan
 from pytest_evalstudio.plugin.reports import Announced, item_tables
 from pytest_evalstudio.record.codec import encode_line
-from pytest_evalstudio.record.schema import Item, ItemVerdict, RecordRow, RowOutcome, Tables
+from pytest_evalstudio.record.schema import Item, RecordRow, Tables
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 
@@ -132,7 +133,7 @@ def worker_plan(
 
 def crash_payload(nodeid: str, item: SharedItem, header: str) -> Payload:
     """Return the record entry of an item whose worker died: an error of each of its evaluators."""
-    code = OutcomeCode.NO_ANSWER.value
+    code = OutcomeCode.NO_ANSWER
     row = RecordRow(
         run=1,
         input=item.question,
@@ -150,9 +151,9 @@ def crash_payload(nodeid: str, item: SharedItem, header: str) -> Payload:
         retries=0,
         error=CRASHED,
         is_rag=False,
-        outcomes=dict.fromkeys(item.evaluators, RowOutcome(status="error", code=code, reason=CRASHED)),
+        outcomes=dict.fromkeys(item.evaluators, Outcome(status="error", code=code, reason=CRASHED)),
     )
-    verdict = ItemVerdict(status="error", passed=None, scores={}, missed=(), code=code, reason=CRASHED)
+    verdict = Verdict(status="error", passed=None, scores={}, missed=(), code=code, reason=CRASHED)
     entry = Item(
         index=item.index,
         nodeid=nodeid,

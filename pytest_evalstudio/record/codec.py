@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from pytest_evalstudio.record.schema import Item, ItemVerdict, Line, RowOutcome, Run, Tables
+from pytest_evalstudio.core.outcomes import Outcome, Verdict
+from pytest_evalstudio.record.schema import Item, Line, Run, Tables
 from pytest_evalstudio.text.unicode import valid_json_bytes
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
@@ -107,7 +108,7 @@ def _has_infinity(line: Line) -> bool:
     )
 
 
-def _outcome_has_infinity(outcome: RowOutcome) -> bool:
+def _outcome_has_infinity(outcome: Outcome) -> bool:
     return (
         _is_infinite(outcome.scores.values())
         or any(_is_infinite(mark.scores.values()) for mark in outcome.fragments)
@@ -115,7 +116,7 @@ def _outcome_has_infinity(outcome: RowOutcome) -> bool:
     )
 
 
-def _verdict_has_infinity(verdict: ItemVerdict) -> bool:
+def _verdict_has_infinity(verdict: Verdict) -> bool:
     return (
         _is_infinite(verdict.scores.values())
         or _is_infinite(verdict.min.values())

@@ -6,10 +6,9 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.cases import Retrieval
+from pytest_evalstudio.core.cases import EndOfConversation, Retrieval
 from pytest_evalstudio.core.flips import Confirmation, Flip
-from pytest_evalstudio.core.judging import Judging
-from pytest_evalstudio.core.outcomes import Finding, Fragment
+from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.core.tracing import SpanStatus
@@ -21,9 +20,6 @@ an outcome.
 VerdictWord = Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run"]
 """`not_run`: the model was not asked, since its budget was used up or its service refused access."""
 VERDICTS: tuple[VerdictWord, ...] = ("passed", "failed", "error", "skipped", "xfailed", "xpassed", "not_run")
-StatusWord = Literal["score", "not_applicable", "error"]
-EndWord = Literal["", "max_turns", "no_reply", "failed_turn"]
-DirectionWord = Literal["pass_to_fail", "fail_to_pass"]
 
 
 class Link(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -59,50 +55,6 @@ class RecordedAttachment(Struct, frozen=True, kw_only=True, omit_defaults=True):
     media_type: str
     size: int
     sha256: str
-
-
-class RowOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The outcome of one evaluator for one answer.
-
-    Attributes:
-        code: reason for a missing score, or meaning of a score; see `core.codes.OutcomeCode`. "" for an
-            ordinary score.
-        reason: the same in words, for people.
-        scores: metric key to value; None where that metric alone is not applicable.
-        sketch: what model-wide figures need of this row, in a form of the evaluator's own.
-        details: particulars by name, for exports.
-        accepted_output: number of the accepted answer that the score is of, from 1; 0 where there is one.
-        turn: turn of a conversation that decides the score; 0 for the whole, and for a single question.
-        turns: outcomes of the turns and of the whole.
-    """
-
-    status: StatusWord
-    code: str = ""
-    reason: str = ""
-    scores: dict[str, float | None] = {}
-    fragments: tuple[Fragment, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    sketch: str = ""
-    details: JsonObject = {}
-    judging: Judging | None = None
-    accepted_output: int = 0
-    turn: int = 0
-    turns: tuple[TurnScore, ...] = ()
-
-
-class TurnScore(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Outcome of one turn of a conversation.
-
-    Attributes:
-        turn: its number from 1; 0 for the conversation as a whole.
-        passed: None where no threshold decides.
-    """
-
-    turn: int
-    status: StatusWord
-    passed: bool | None = None
-    scores: dict[str, float | None] = {}
-    reason: str = ""
 
 
 class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -158,7 +110,7 @@ class RecordedAnswer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: str | None = None
     state_before: str | None = None
     turns: tuple[RecordedTurn, ...] = ()
-    ended_by: EndWord = ""
+    ended_by: EndOfConversation = ""
     closing_messages: tuple[str, ...] = ()
     thoughts: str = ""
 
@@ -227,7 +179,7 @@ class RecordRow(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
     expected_state: JsonObject = {}
     judge: str = ""
     plan: str = ""
-    outcomes: dict[str, RowOutcome]
+    outcomes: dict[str, Outcome]
 
     def expected_by(self, evaluator: str) -> str:
         """Return the accepted answer that an evaluator's score is of; the first where it is of none alone."""
@@ -235,40 +187,6 @@ class RecordRow(RecordedAnswer, frozen=True, kw_only=True, omit_defaults=True):
         if outcome is None or not 1 < outcome.accepted_output <= 1 + len(self.accepted_outputs):
             return self.expected_output
         return self.accepted_outputs[outcome.accepted_output - 2]
-
-
-class ItemVerdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The verdict of one evaluator on an item, over all its repeats.
-
-    Attributes:
-        passed: None where nothing was scored, or no threshold decides.
-        scores: metric key to mean over the repeats.
-        missed: metrics that decide the item and miss their threshold.
-        code, reason: of the outcome that decided.
-        min: metric key to least value, only with several repeats.
-        pass_k: 1.0 if every repeat passes, else 0.0; None without repeats.
-        repeats: whether each repeat passes on its own, None where it does not say; only with several.
-        policy: rule for the verdict on the repeats: "mean", "all", "any", or a share like "8/10".
-        stopped: decision of the sequential test: "pass", "fail" or "inconclusive"; "" without a test.
-        conformal_set: labels (1 good, 0 bad) that people may give, of an evaluator with a calibration.
-        uncertain: whether the conformal set leaves the verdict open.
-        thresholds: metric key to threshold, where the case has one of its own.
-    """
-
-    status: StatusWord
-    passed: bool | None
-    scores: dict[str, float | None]
-    missed: tuple[str, ...]
-    code: str = ""
-    reason: str = ""
-    min: dict[str, float] = {}
-    pass_k: float | None = None
-    repeats: tuple[bool | None, ...] = ()
-    policy: str = "mean"
-    stopped: str = ""
-    conformal_set: tuple[int, ...] | None = None
-    uncertain: bool | None = None
-    thresholds: dict[str, float] = {}
 
 
 class Perturbation(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -298,7 +216,7 @@ class Attempt(Struct, frozen=True, kw_only=True, omit_defaults=True):
     duration_s: float
     reason: str = ""
     answers: tuple[str, ...] = ()
-    verdicts: dict[str, ItemVerdict] = {}
+    verdicts: dict[str, Verdict] = {}
 
 
 class CaseDigest(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -352,7 +270,7 @@ class Item(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kin
     code: str = ""
     reason: str
     rows: tuple[RecordRow, ...]
-    verdicts: dict[str, ItemVerdict]
+    verdicts: dict[str, Verdict]
     flips: tuple[Flip, ...]
     perturbed: Perturbation | None = None
     xfail: str = ""

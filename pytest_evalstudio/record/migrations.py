@@ -184,7 +184,11 @@ def _row(row: Plain, evaluators: Mapping[str, Plain]) -> Plain:
 
 def _outcome(outcome: Plain, row: Plain, evaluator: Plain) -> Plain:
     code = _code(outcome, row, evaluator)
-    return {**outcome, "code": code} if code else outcome
+    turns = [
+        {"turn": turn["turn"], "passed": turn.get("passed"), "outcome": {**turn, "turns": []}}
+        for turn in outcome.get("turns", ())
+    ]
+    return {**outcome, "turns": turns, **({"code": code} if code else {})}
 
 
 def _code(outcome: Plain, row: Plain, evaluator: Plain) -> str:

@@ -71,8 +71,8 @@ class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
 class VerdictOutline(Struct, frozen=True, kw_only=True, gc=False):
     """The numbers of a verdict; see `items.ItemVerdict`."""
 
-    passed: bool | None
-    scores: dict[str, float | None]
+    passed: bool | None = None
+    scores: dict[str, float | None] = {}
     pass_k: float | None = None
     repeats: tuple[bool | None, ...] = ()
 

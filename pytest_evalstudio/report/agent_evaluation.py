@@ -17,11 +17,12 @@ from typing import IO, Any, Literal
 import msgspec
 from msgspec import Struct
 
+from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.replies import NO, YES
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, JsonObject, RowOutcome, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, JsonObject, Run
 from pytest_evalstudio.record.schema import RecordRow as RecordRow
 from pytest_evalstudio.report.results import open_text, write_json
 
@@ -83,14 +84,14 @@ class AgentAssessment(Struct, frozen=True):
     metric: str
     aggregate: str
 
-    def values(self, outcome: RowOutcome | None, chunks: int) -> JsonObject:
+    def values(self, outcome: Outcome | None, chunks: int) -> JsonObject:
         """Return the values of one row by their names; null for a missing value.
 
         Args:
             outcome: outcome in the record, None if the evaluator has none for the row.
             chunks: number of retrieved chunks.
         """
-        details: JsonObject = outcome.details if outcome is not None else {}
+        details = outcome.details if outcome is not None else {}
         score = outcome.scores.get(self.metric) if outcome is not None else None
         fault = outcome.reason if outcome is not None and outcome.status == "error" else None
         if self.kind == "recall":
@@ -107,7 +108,7 @@ class AgentAssessment(Struct, frozen=True):
             fields = {"rating": _word(score), "rationale": None, "error_message": fault}
         return {f"{self.prefix}/{name}": details.get(name, value) for name, value in fields.items()}
 
-    def counted(self, aggregator: _Aggregator, outcome: RowOutcome) -> None:
+    def counted(self, aggregator: _Aggregator, outcome: Outcome) -> None:
         """Count one outcome in."""
         score = outcome.scores.get(self.metric)
         if outcome.status == "error":

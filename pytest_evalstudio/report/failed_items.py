@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.analysis.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, UNANSWERED, ItemCode
 from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.outcomes import Verdict
 from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_terms import And, Condition, Not, Or
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, RecordRow, Run
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow, Run
 from pytest_evalstudio.report.assessment import is_safety
 from pytest_evalstudio.report.failure_groups import TITLES, FailureGroup, GroupKey, group_key, grouped
 from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, FailureTexts, Kind, TermResult
@@ -176,7 +177,7 @@ def _misses(evaluators: Mapping[str, EvaluatorEntry], item: Item) -> Iterator[Fa
             yield _miss(evaluators[id], verdict)
 
 
-def _miss(info: EvaluatorEntry, verdict: ItemVerdict) -> FailedEvaluator:
+def _miss(info: EvaluatorEntry, verdict: Verdict) -> FailedEvaluator:
     if verdict.status == "error":
         return FailedEvaluator(
             evaluator=info.id, name=info.name, reason=_cut(verdict.reason), fault=verdict.code
@@ -197,7 +198,7 @@ def _miss(info: EvaluatorEntry, verdict: ItemVerdict) -> FailedEvaluator:
     )
 
 
-def _fault(info: EvaluatorEntry, verdict: ItemVerdict) -> str:
+def _fault(info: EvaluatorEntry, verdict: Verdict) -> str:
     """Return the kind of failure that a boolean evaluator tells apart, e.g. retrieval or generation."""
     if not info.boolean:
         return ""

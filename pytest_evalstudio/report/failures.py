@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.outcomes import Fragment, Metric
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, RecordRow, Run
+from pytest_evalstudio.core.outcomes import Fragment, Metric, Verdict
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow, Run
 from pytest_evalstudio.report.highlight import Segment, segments
 
 ON_A_PAGE = 400
@@ -93,7 +93,7 @@ class FailureBook:
         """Return the number of failures that are not kept."""
         return self.total[evaluator] - len(self._heaps[evaluator])
 
-    def _keep(self, info: EvaluatorEntry, item: Item, verdict: ItemVerdict) -> None:
+    def _keep(self, info: EvaluatorEntry, item: Item, verdict: Verdict) -> None:
         self.total[info.id] += 1
         self._count -= 1
         badness = _badness(info.primary, verdict.scores)
@@ -103,7 +103,7 @@ class FailureBook:
         elif (badness, self._count) > heap[0][:2]:
             heapq.heapreplace(heap, (badness, self._count, self._failure(info, item, verdict)))
 
-    def _failure(self, info: EvaluatorEntry, item: Item, verdict: ItemVerdict) -> FailedCase:
+    def _failure(self, info: EvaluatorEntry, item: Item, verdict: Verdict) -> FailedCase:
         row = worst_row(info, item.rows)
         outcome = row.outcomes.get(info.id)
         marks = outcome.fragments if outcome is not None else ()

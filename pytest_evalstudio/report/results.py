@@ -17,6 +17,7 @@ import orjson
 from msgspec import Struct
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
+from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.record.codec import portable
@@ -27,7 +28,6 @@ from pytest_evalstudio.record.schema import (
     ModelEntry,
     RecordedTurn,
     RecordRow,
-    RowOutcome,
 )
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.descriptions import ModelRequests, describe_model
@@ -194,7 +194,7 @@ class _Sheet:
             )
             files.callback(self._parquet.close)
 
-    def add(self, row: RecordRow, outcome: RowOutcome, shared: _SharedCells) -> None:
+    def add(self, row: RecordRow, outcome: Outcome, shared: _SharedCells) -> None:
         """Write one row."""
         values = [_portable(outcome.scores.get(key)) for key in self._keys]
         status, reason = outcome.status, outcome.reason
@@ -350,7 +350,7 @@ def _metric_names(info: EvaluatorEntry) -> dict[str, str]:
     }
 
 
-def _sentences(info: EvaluatorEntry, row: RecordRow, outcome: RowOutcome) -> list[dict[str, object]]:
+def _sentences(info: EvaluatorEntry, row: RecordRow, outcome: Outcome) -> list[dict[str, object]]:
     parts = segments(row.actual_output, outcome.fragments, info.sentence_metric)
     data = [
         {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.outcomes import Outcome
@@ -55,9 +57,9 @@ def best_outcome(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> 
     best = max(candidates, key=lambda entry: entry[:3], default=None)
     failed = next((outcome for outcome in outcomes if outcome.status == "error"), None)
     if failed is not None and (best is None or not best[0]):
-        return dataclasses.replace(failed, judging=judging)
+        return structs.replace(failed, judging=judging)
     if best is None:
-        return dataclasses.replace(outcomes[0], judging=judging)
+        return structs.replace(outcomes[0], judging=judging)
     meets, goodness, order, outcome = best
     number = -order
     if not meets and all(entry[1] == goodness for entry in candidates):
@@ -65,7 +67,7 @@ def best_outcome(selected: ConfiguredEvaluator, outcomes: Sequence[Outcome]) -> 
     else:
         comparison = f"compared with accepted answer {number} of {len(outcomes)}"
     reason = f"{outcome.reason}; {comparison}" if outcome.reason else comparison
-    return dataclasses.replace(outcome, reason=reason, judging=judging, accepted_output=number)
+    return structs.replace(outcome, reason=reason, judging=judging, accepted_output=number)
 
 
 def _meets(selected: ConfiguredEvaluator, outcome: Outcome) -> bool:

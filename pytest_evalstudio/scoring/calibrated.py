@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -59,7 +60,7 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
     for metric in attached.calibration.metrics:
         outcome = by_id[metric.evaluator]
         if outcome.status == "error":
-            return dataclasses.replace(
+            return structs.replace(
                 uncalibrated,
                 status="error",
                 scores=NOTHING,
@@ -68,7 +69,7 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
         score = outcome.scores.get(metric.metric)
         if score is None or not math.isfinite(score):
             why = f": {outcome.reason}" if outcome.status == "not_applicable" else ""
-            return dataclasses.replace(
+            return structs.replace(
                 uncalibrated,
                 status="not_applicable",
                 scores=NOTHING,
@@ -87,7 +88,7 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
             **_level_details(curve, scores, attached.calibration.conformal),
         },
     }
-    return dataclasses.replace(
+    return structs.replace(
         uncalibrated, scores={PROBABILITY: likelihood, **uncalibrated.scores}, details=details
     )
 

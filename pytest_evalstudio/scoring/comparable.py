@@ -36,7 +36,7 @@ class ComparableCase(Struct, frozen=True):
         """Return an outcome whose fragments are places in the original texts."""
         if self.answer.starts is None and all(chunk.starts is None for chunk in self.context):
             return outcome
-        return dataclasses.replace(outcome, fragments=tuple(map(self._fragment, outcome.fragments)))
+        return structs.replace(outcome, fragments=tuple(map(self._fragment, outcome.fragments)))
 
     def _fragment(self, fragment: Fragment) -> Fragment:
         kind, _, number = fragment.part.partition(":")

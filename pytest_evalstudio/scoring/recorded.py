@@ -7,6 +7,7 @@ import functools
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -46,7 +47,9 @@ def recorded_changes(value: Struct, folder: str = "") -> dict[str, Any]:
     for name, record in recorders:
         before = getattr(value, name)
         # Most fields have their default, which is empty.
-        if before and (after := record(before, folder)) is not before:
+        if (before or before.__class__ is MappingProxyType) and (
+            after := record(before, folder)
+        ) is not before:
             changes[name] = after
     return changes | {name: default for name, default in unrecorded if getattr(value, name) != default}
 
@@ -72,7 +75,7 @@ def _recorder(hint: Any) -> Recorder | None:
     """Return the recorder of a field by its declaration, else by its type; None for what stays as it is."""
     marks, base = _marks(hint), typing.get_args(hint)[0] if _marks(hint) else hint
     if Kept.PLAIN in marks:
-        return None
+        return _object if typing.get_origin(base) is Mapping else None
     declared = next((_DECLARED[mark] for mark in marks if mark in _DECLARED), None)
     if Kept.DOCUMENTS in marks:
         return _documents
@@ -130,6 +133,10 @@ def _long(text: str, folder: str) -> str:
 
 
 _DECLARED: Mapping[Kept, Recorder] = {Kept.ID: _identifier, Kept.LONG: _long, Kept.TRACE: _header}
+
+
+def _object(values: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
+    return values if values.__class__ is dict else dict(values)
 
 
 def _with_masked_keys(values: Mapping[str, float], folder: str) -> Mapping[str, float]:

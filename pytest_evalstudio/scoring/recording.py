@@ -10,16 +10,17 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.core.origins import Origin
-from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.outcomes import Outcome, TurnOutcome, Verdict
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.formats.fields import FREE_KEY, FREE_PREFIX
 from pytest_evalstudio.record import schema
@@ -33,7 +34,6 @@ from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.record_texts import document_names
 from pytest_evalstudio.scoring.recorded import recorded
 from pytest_evalstudio.scoring.results import Result
-from pytest_evalstudio.scoring.verdicts import Verdict
 
 if TYPE_CHECKING:
     pass
@@ -208,7 +208,7 @@ def row_entry(case: Case, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> sc
         expected_state=masked_texts(case.expected_state),
         plan="" if case.plan is None else _digest(case.plan),
         judge="last" if case.plan is not None and case.plan.judge == "last" else "",
-        outcomes={selected.id: _outcome(selected, outcome) for selected, outcome in outcomes.items()},
+        outcomes={selected.id: recorded_outcome(selected, outcome) for selected, outcome in outcomes.items()},
     )
 
 
@@ -269,34 +269,23 @@ def _expected_calls(
     )
 
 
-def _outcome(selected: ConfiguredEvaluator, outcome: Outcome) -> schema.RowOutcome:
-    fragments = outcome.fragments if selected.reporting.sentence_level_metrics else ()
-    return schema.RowOutcome(
-        status=outcome.status,
-        code=outcome.code.value,
-        reason=masked(outcome.reason),
-        scores=dict(outcome.scores),
-        accepted_output=outcome.accepted_output,
-        fragments=tuple(map(recorded, fragments)),
-        findings=tuple(map(recorded, outcome.findings)),
-        sketch=outcome.sketch,
-        details=masked_texts(outcome.details) if outcome.details else {},
-        judging=outcome.judging,
-        turn=outcome.turn,
-        turns=tuple(
-            schema.TurnScore(
-                turn=each.turn,
-                status=each.outcome.status,
-                passed=each.passed,
-                scores=dict(each.outcome.scores),
-                reason=masked(each.outcome.reason),
-            )
-            for each in outcome.turns
-        ),
-    )
+def recorded_outcome(selected: ConfiguredEvaluator, outcome: Outcome) -> Outcome:
+    """Return an outcome as the record holds it."""
+    changes: dict[str, Any] = {}
+    if outcome.fragments and not selected.reporting.sentence_level_metrics:
+        changes["fragments"] = ()
+    if outcome.turns:
+        changes["turns"] = tuple(map(_without_parts, outcome.turns))
+    return recorded(replace(outcome, **changes) if changes else outcome)
 
 
-def _verdicts(result: Result, run_wide: Mapping[str, ConfiguredEvaluator]) -> dict[str, schema.ItemVerdict]:
+def _without_parts(turn: TurnOutcome) -> TurnOutcome:
+    """Return the outcome of a turn without the parts that reports show of the whole alone."""
+    kept = Outcome(status=turn.outcome.status, scores=turn.outcome.scores, reason=turn.outcome.reason)
+    return replace(turn, outcome=kept)
+
+
+def _verdicts(result: Result, run_wide: Mapping[str, ConfiguredEvaluator]) -> dict[str, Verdict]:
     return {
         selected.id: _verdict(selected, verdict, run_wide.get(selected.id))
         for selected, verdict in result.verdicts.items()
@@ -305,26 +294,10 @@ def _verdicts(result: Result, run_wide: Mapping[str, ConfiguredEvaluator]) -> di
 
 def _verdict(
     selected: ConfiguredEvaluator, verdict: Verdict, run_wide: ConfiguredEvaluator | None
-) -> schema.ItemVerdict:
-    has_own = run_wide is not None and run_wide is not selected
-    return schema.ItemVerdict(
-        status=verdict.status,
-        passed=verdict.passed,
-        scores=dict(verdict.scores),
-        missed=verdict.missed,
-        code=verdict.code.value,
-        reason=masked(verdict.reason),
-        min=dict(verdict.least),
-        pass_k=verdict.pass_k,
-        repeats=verdict.repeats,
-        policy=verdict.policy,
-        stopped=verdict.stopped,
-        conformal_set=verdict.conformal_set.labels if verdict.conformal_set is not None else None,
-        uncertain=verdict.conformal_set.is_uncertain if verdict.conformal_set is not None else None,
-        thresholds=_different(selected.thresholds, run_wide.thresholds)
-        if has_own and run_wide is not None
-        else {},
-    )
+) -> Verdict:
+    if run_wide is not None and run_wide is not selected:
+        verdict = replace(verdict, thresholds=_different(selected.thresholds, run_wide.thresholds))
+    return recorded(verdict)
 
 
 def _different(thresholds: Mapping[str, float], run_wide: Mapping[str, float]) -> dict[str, float]:

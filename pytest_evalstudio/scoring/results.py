@@ -9,13 +9,12 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, OutcomeCode
 from pytest_evalstudio.core.flips import Confirmation, Flip
 from pytest_evalstudio.core.origins import Origin
-from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.core.plugins.evaluator import WHATEVER_WAS_ASKED
 from pytest_evalstudio.formats.config import UncheckedPolicy
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.responses import UNDECIDED, ResponseVerdict
 from pytest_evalstudio.scoring.tasks import EvalTask
-from pytest_evalstudio.scoring.verdicts import Verdict
 
 
 class Fault(NamedTuple):

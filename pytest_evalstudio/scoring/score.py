@@ -6,7 +6,8 @@ import math
 import re
 import traceback
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -63,7 +64,7 @@ def _scored(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) 
         scored_outcome = outcome if compared is None else compared[number].original(outcome)
         if cases[index].error and scored_outcome.status == "score":
             reason = f"{scored_outcome.reason}; then the application failed: {cases[index].error}"
-            scored_outcome = replace(scored_outcome, reason=reason)
+            scored_outcome = structs.replace(scored_outcome, reason=reason)
         outcomes[index] = scored_outcome
     return [outcome for outcome in outcomes if outcome is not None]
 

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pytest_evalstudio.asking.dialogues import messages_of
 from pytest_evalstudio.core.cases import Case
@@ -144,7 +144,7 @@ def worst_outcome(
     )
     outcome, turn = outcomes[position], units[position].turn
     is_of_last_text = turn in (WHOLE, max(unit.turn for unit in units))
-    return dataclasses.replace(
+    return structs.replace(
         outcome,
         turn=turn,
         reason=_named(turn, outcome.reason),
@@ -179,7 +179,7 @@ def _deciding_steps(
         named = f"{place}: {outcome.reason}" if outcome.reason and place else outcome.reason or place
         turns.append(TurnUnit(turn=turn, case=units[position].case))
         deciding.append(
-            dataclasses.replace(
+            structs.replace(
                 outcome,
                 reason=named,
                 fragments=(),  # they mark the text of the step, which is not that of the answer

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
-
-from pytest_evalstudio.core.cases import NOTHING, Case
+from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, OutcomeCode
 from pytest_evalstudio.core.flips import Direction, Flip
 from pytest_evalstudio.core.origins import Origin
-from pytest_evalstudio.core.outcomes import Metric, Outcome, Status
+from pytest_evalstudio.core.outcomes import Metric, Outcome, Stopped, Verdict
 from pytest_evalstudio.core.repeats import BY_MEAN, MEAN, PassPolicy
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.tasks import EvalTask
@@ -21,55 +19,7 @@ from pytest_evalstudio.stats.sequential import Sprt
 from pytest_evalstudio.text.figures import figure
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.scoring.calibration.conformal import ConformalSet
-
-Stopped = Literal["", "pass", "fail", "inconclusive"]
-"""Decision of a sequential test, "" without one."""
-
-
-class Verdict(Struct, frozen=True, kw_only=True):
-    """Verdict of one evaluator on one task, over all its repeats.
-
-    Attributes:
-        passed: None where nothing was scored, or no threshold decides.
-        scores: mean over the repeats; None where a metric was never scored.
-        missed: asserted metrics beyond their threshold.
-        code: of the outcome that decided, with `reason` in words.
-        least: least value over the repeats, only with several.
-        conformal_set: labels that people may give; None of an evaluator without a calibration.
-        pass_k: 1.0 if every repeat passes on its own, else 0.0; None without repeats (pass^k, Yao et al.,
-            2024).
-        repeats: whether each repeat passes on its own, None where it does not say; () without repeats.
-        policy: of the repeats.
-        stopped: decision of the sequential test, "" without one.
-        metric_passes: whether each metric passes by its repeats; empty where its mean decides.
-        violations: number of repeats that violate a hard rule; one decides.
-    """
-
-    status: Status
-    passed: bool | None = None
-    scores: Mapping[str, float | None] = field(default_factory=lambda: NOTHING)
-    missed: tuple[str, ...] = ()
-    code: OutcomeCode = OutcomeCode.NONE
-    reason: str = ""
-    least: Mapping[str, float] = field(default_factory=lambda: NOTHING)
-    pass_k: float | None = None
-    conformal_set: ConformalSet | None = None
-    repeats: tuple[bool | None, ...] = ()
-    policy: str = MEAN
-    stopped: Stopped = ""
-    metric_passes: Mapping[str, bool] = field(default_factory=lambda: NOTHING)
-    violations: int = 0
-
-    @property
-    def doubt(self) -> str:
-        """Return why a calibration calls the verdict uncertain, or "" if none does."""
-        return "" if self.conformal_set is None else self.conformal_set.doubt
-
-    def metric_passed(self, metric: Metric, score: float, threshold: float) -> bool:
-        """Return True if a metric passes, by its repeats or by its mean."""
-        by_repeats = self.metric_passes.get(metric.key)
-        return metric.passes(score, threshold) if by_repeats is None else by_repeats
+    pass
 
 
 def verdict(
@@ -106,7 +56,7 @@ def verdict(
             missed=missed,
             code=scored[0].code,
             reason=scored[0].reason,
-            conformal_set=selected.attached.conformal_set(scores) if selected.attached is not None else None,
+            **_conformal(selected, scores),
         )
     scores = _means(scored)
     repeats = repeat_states(selected, outcomes)
@@ -138,10 +88,18 @@ def verdict(
         violations=len(violating),
         code=_code_of_repeats(outcomes, repeats),
         reason=_reason(outcomes, repeats, failed_by_repeats=by_repeats is False),
-        least=_least(scored),
+        min=_least(scored),
         pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),
-        conformal_set=selected.attached.conformal_set(scores) if selected.attached is not None else None,
+        **_conformal(selected, scores),
     )
+
+
+def _conformal(selected: ConfiguredEvaluator, scores: Mapping[str, float | None]) -> dict[str, Any]:
+    """Return the fields of a verdict that a calibration fills."""
+    labels = selected.attached.conformal_set(scores) if selected.attached is not None else None
+    if labels is None:
+        return {}
+    return {"conformal_set": labels.labels, "uncertain": labels.is_uncertain, "doubt": labels.doubt}
 
 
 def flips(
@@ -250,7 +208,7 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
         value = reached.scores[key]
         if metric is not None and value is not None:
             sign = "<" if metric.better == "higher" else ">"
-            repeats = f" (mean; least {figure(reached.least[key])})" if reached.least else ""
+            repeats = f" (mean; least {figure(reached.min[key])})" if reached.min else ""
             doubt = reached.doubt if metric.primary else ""
             because = f" ({doubt})" if doubt else ""
             because += f": {reached.reason}" if reached.reason and not lines else ""
@@ -356,7 +314,7 @@ def _repeats_line(selected: ConfiguredEvaluator, reached: Verdict) -> str:
     passed, total = reached.repeats.count(True), len(reached.repeats) - reached.repeats.count(None)
     rule = "sequential test" if reached.stopped == "fail" else f'pass = "{reached.policy}"'
     means = ", ".join(
-        f"{key} mean {figure(value)}, least {figure(reached.least[key])}, threshold"
+        f"{key} mean {figure(value)}, least {figure(reached.min[key])}, threshold"
         f" {figure(selected.thresholds[key])}"
         for key in reached.missed
         if (value := reached.scores.get(key)) is not None

@@ -15,7 +15,7 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item, RecordRow, RowOutcome
+from pytest_evalstudio.record.schema import Item, RecordRow
 from pytest_evalstudio.record.writer import RecordWriter
 
 RECORD = Path(__file__).parents[1] / "record" / "data" / "record-0.1.0.jsonl"
@@ -50,7 +50,7 @@ def _row(row: RecordRow) -> RecordRow:
     return msgspec.structs.replace(row, error=OTHER if row.error else "", outcomes=outcomes)
 
 
-def _outcome(outcome: RowOutcome) -> RowOutcome:
+def _outcome(outcome: Outcome) -> Outcome:
     return msgspec.structs.replace(outcome, reason=OTHER if outcome.reason else "")
 
 

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Case, Relationship, Turn
@@ -229,7 +230,7 @@ def test_it_pickles_with_what_it_says(every_evaluator: Any, tools: Tools) -> Non
     assert pickle.loads(pickle.dumps(evaluator)) == evaluator
     outcomes = evaluator.score([rich_case(ANSWER)], tools)
     plain = [
-        dataclasses.replace(outcome, scores=dict(outcome.scores), details=dict(outcome.details), fragments=())
+        structs.replace(outcome, scores=dict(outcome.scores), details=dict(outcome.details), fragments=())
         for outcome in outcomes
     ]
     assert pickle.loads(pickle.dumps(plain)) == plain

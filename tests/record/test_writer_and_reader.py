@@ -11,13 +11,13 @@ import msgspec
 import pytest
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.outcomes import Verdict
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.reader import RecordReader, record_path
 from pytest_evalstudio.record.schema import (
     SCHEMA_VERSION,
     FileEntry,
     Item,
-    ItemVerdict,
     ModelEntry,
     Run,
     RunSettings,
@@ -49,7 +49,7 @@ def new_run() -> Run:
 def item(
     index: int, *, score: float | None = None, part: int = 0, verdict: str = "passed", reason: str = ""
 ) -> Item:
-    verdicts = {"rouge": ItemVerdict(status="score", passed=True, scores={"rouge_l": score}, missed=())}
+    verdicts = {"rouge": Verdict(status="score", passed=True, scores={"rouge_l": score}, missed=())}
     return Item(
         index=index,
         nodeid=f"n{index}",

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.flips import Confirmation, ConfirmationCode
 from pytest_evalstudio.core.origins import Origin
-from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 from pytest_evalstudio.scoring.confirming import (
@@ -26,7 +26,6 @@ from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.responses import ResponseVerdict
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Verdict
 from pytest_evalstudio.stats.confirmation import ConfirmationTest
 from pytest_evalstudio.stats.sequential import Sprt
 from support.toys import toy_registry

@@ -10,6 +10,7 @@ from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Exchange
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
 from pytest_evalstudio.core.origins import Origin
+from pytest_evalstudio.core.outcomes import Verdict
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.formats.config import configuration
@@ -17,7 +18,6 @@ from pytest_evalstudio.scoring.failed_calls import failed_call_lines
 from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Verdict
 
 CALLS = Plan(Registry(), configuration({"evaluators": []})).get("tool_calls")
 FIND, MAIL = {"name": "find", "arguments": {"id": 1}}, {"name": "mail", "arguments": {}}

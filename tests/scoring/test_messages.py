@@ -14,7 +14,7 @@ from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
 from pytest_evalstudio.core.flips import Flip, ShrinkCode, SmallestEdit
 from pytest_evalstudio.core.origins import Origin
-from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.formats.config import configuration
@@ -34,7 +34,7 @@ from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.scoring.responses import ResponseVerdict
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Verdict, verdict
+from pytest_evalstudio.scoring.verdicts import verdict
 from support.toys import toy_registry
 
 PLAN = Plan(toy_registry(), configuration({"evaluators": []}))
@@ -175,8 +175,9 @@ def test_equal_failures_have_equal_signatures_whatever_their_words() -> None:
 
 
 def test_an_uncertain_verdict_has_a_line_although_it_passes() -> None:
-    uncertain = structs.replace(scored(0.625), conformal_set=ConformalSet(labels=(0, 1), alpha=0.1))
-    certain = structs.replace(scored(0.625), conformal_set=ConformalSet(labels=(1,), alpha=0.1))
+    doubt = ConformalSet(labels=(0, 1), alpha=0.1).doubt
+    uncertain = structs.replace(scored(0.625), conformal_set=(0, 1), uncertain=True, doubt=doubt)
+    certain = structs.replace(scored(0.625), conformal_set=(1,), uncertain=False)
     assert doubts(result(verdicts={READING: uncertain, ANSWERED: certain, TEXT: no("no")})) == [
         "reading: value 0.625 (uncertain: both good and bad are in the 0.9 prediction set)"
     ]

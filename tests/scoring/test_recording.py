@@ -146,7 +146,6 @@ def test_an_outcome_is_written_with_what_it_has() -> None:
     finding = {"description": "leak", "severity": "high"}
     assert outcomes == [
         {
-            "status": "score",
             "reason": "why",
             "scores": {"value": 0.5},
             "fragments": [
@@ -170,23 +169,19 @@ def test_parts_of_an_answer_are_recorded_unless_the_configuration_leaves_them_ou
         recorded[is_wanted] = row["outcomes"]["reading"]
 
     assert recorded[True]["fragments"] == [{"start": 0, "end": 4, "scores": {"value": 0.1}}]
-    assert recorded[False] == {"status": "score", "scores": {"value": 0.5}}
+    assert recorded[False] == {"scores": {"value": 0.5}}
 
 
 def test_a_verdict_shows_repeats_only_where_there_are_some() -> None:
     case = Case(key="k", question="q")
     one, low = Outcome.score({"value": 1.0}), Outcome.score({"value": 0.0}, reason="low")
     assert plain(entry_of(case, one))["verdicts"]["reading"] == {
-        "status": "score",
         "passed": True,
         "scores": {"value": 1.0},
-        "missed": [],
     }
     assert plain(entry_of(case, one, low))["verdicts"]["reading"] == {
-        "status": "score",
         "passed": True,
         "scores": {"value": 0.5},
-        "missed": [],
         "reason": "low",
         "min": {"value": 0.0},
         "pass_k": 0.0,

@@ -11,12 +11,12 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
 from pytest_evalstudio.core.origins import Origin
+from pytest_evalstudio.core.outcomes import Verdict
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.responses import ResponseVerdict
 from pytest_evalstudio.scoring.results import Fault, Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Verdict
 from pytest_evalstudio.stats.sequential import Sprt
 from support.toys import toy_registry
 

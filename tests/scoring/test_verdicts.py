@@ -9,12 +9,12 @@ from pytest_evalstudio.core.cases import Case, Relationship
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
 from pytest_evalstudio.core.origins import origin
-from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Verdict, flips, missed_lines, verdict
+from pytest_evalstudio.scoring.verdicts import flips, missed_lines, verdict
 from pytest_evalstudio.stats.sequential import Sprt
 from support.toys import toy_registry
 
@@ -49,14 +49,14 @@ def scored(value, size=1.0, **more):
 def test_pass_and_fail(thresholds, value, size, passed, missed):
     result = verdict(reading(**thresholds), [scored(value, size, reason="so")])
     assert (result.status, result.passed, result.missed, result.reason) == ("score", passed, missed, "so")
-    assert (result.pass_k, dict(result.least)) == (None, {})
+    assert (result.pass_k, dict(result.min)) == (None, {})
 
 
 def test_repeats_are_held_against_the_threshold_by_their_mean():
     result = verdict(reading(size=3.0), [scored(0.25, 2.0), scored(0.75, 5.0, reason="second")])
     assert result.scores == {"value": 0.5, "size": 3.5, "free": 1.0}
     assert (result.passed, result.missed, result.reason) == (False, ("size",), "second")
-    assert result.least == {"value": 0.25, "size": 2.0, "free": 1.0}
+    assert result.min == {"value": 0.25, "size": 2.0, "free": 1.0}
 
 
 @pytest.mark.parametrize(("values", "pass_k"), [((0.5, 0.9), 1.0), ((0.4, 0.9), 0.0), ((0.1, 0.1), 0.0)])
@@ -79,7 +79,7 @@ def test_repeats_that_are_not_applicable_do_not_count():
 def test_a_metric_that_was_never_scored_has_no_mean():
     result = verdict(reading(), [scored(None), scored(None)])
     assert (result.scores["value"], result.passed, result.missed) == (None, None, ())
-    assert "value" not in result.least
+    assert "value" not in result.min
 
 
 def test_the_mean_of_a_metric_is_over_the_repeats_that_have_it():
@@ -261,7 +261,7 @@ def test_one_score_among_repeats_that_do_not_apply_is_a_verdict_on_repeats():
     outcomes = [Outcome.not_applicable("x"), scored(0.75, reason="so")]
     result = verdict(reading(), outcomes)
     assert (result.repeats, result.passed, result.pass_k) == ((None, True), True, 1.0)
-    assert result.least == {"value": 0.75, "size": 1.0, "free": 1.0}
+    assert result.min == {"value": 0.75, "size": 1.0, "free": 1.0}
     assert verdict(reading(), [scored(0.75)]).repeats == ()
 
 

@@ -31,7 +31,7 @@ from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.flips import Flip
-from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.outcomes import Metric, Outcome, Verdict
 from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import EvaluatorSpec
@@ -42,7 +42,7 @@ from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.hosts._replies import POINTERS
 from pytest_evalstudio.plugin.options import SUFFIXES
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
-from pytest_evalstudio.record.items import ItemVerdict, RecordRow, RowOutcome
+from pytest_evalstudio.record.items import RecordRow
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ModelEntry, Run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -410,7 +410,7 @@ def evaluator_details() -> Iterator[str]:
         yield from ("", f"Source: {source_line(cls)}", "", f"Agreement with people: {_agreement(id)}.")
 
 
-_RECORD = (Run, EvaluatorEntry, Metric, ModelEntry, Item, RecordRow, RowOutcome, ItemVerdict, Flip)
+_RECORD = (Run, EvaluatorEntry, Metric, ModelEntry, Item, RecordRow, Outcome, Verdict, Flip)
 
 
 def record() -> Iterator[str]:

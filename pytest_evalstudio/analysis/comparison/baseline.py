@@ -12,10 +12,11 @@ from pathlib import Path
 import msgspec
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.writing import replacing
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.reader import RecordReader, record_path
-from pytest_evalstudio.record.schema import Baseline, Item, RecordRow, RowOutcome, Run
+from pytest_evalstudio.record.schema import Baseline, Item, RecordRow, Run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.text.figures import counted
 
@@ -93,8 +94,8 @@ def _row(row: RecordRow, *, with_answers: bool) -> RecordRow:
     return msgspec.structs.replace(row, outcomes=outcomes, context=(), actual_output="")
 
 
-def _outcome(outcome: RowOutcome) -> RowOutcome:
-    return RowOutcome(status=outcome.status, code=outcome.code, scores=outcome.scores)
+def _outcome(outcome: Outcome) -> Outcome:
+    return Outcome(status=outcome.status, code=outcome.code, scores=outcome.scores)
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from pytest_evalstudio.analysis.comparison.baseline import compact, missing_parts
 from pytest_evalstudio.analysis.comparison.files import digests_of, moved_files, with_paths
 from pytest_evalstudio.analysis.comparison.sides import Identity, Side, model_labels, read_side
+from pytest_evalstudio.core.outcomes import Verdict
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import SCHEMA_VERSION, Baseline, Item, ItemVerdict, ModelEntry, Run
+from pytest_evalstudio.record.schema import SCHEMA_VERSION, Baseline, Item, ModelEntry, Run
 
 
 class Merge:
@@ -133,7 +134,7 @@ class Merge:
         keys = {label: key for key, label in model_labels(new).items()}
         return {key: keys[self._label(key)] for key in self._labels if self._label(key) in keys}
 
-    def _verdict(self, id: str, verdict: ItemVerdict) -> ItemVerdict:
+    def _verdict(self, id: str, verdict: Verdict) -> Verdict:
         """Return a verdict with its thresholds where the header of the run has others."""
         base, new = (reader.run.evaluators.get(id) for reader in self._readers)
         if base is None or new is None:

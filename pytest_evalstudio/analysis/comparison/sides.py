@@ -13,10 +13,11 @@ from pytest_evalstudio.analysis.comparison.changed_tests import digest_bytes
 from pytest_evalstudio.analysis.comparison.results import RunLabel
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.core.outcomes import Verdict
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.core.usage import INPUT, OUTPUT, cached_share
 from pytest_evalstudio.record.outline import AnyItem, RowOutline, VerdictOutline
-from pytest_evalstudio.record.schema import ItemVerdict, RecordRow, Run
+from pytest_evalstudio.record.schema import RecordRow, Run
 
 MAX_ANSWER_CHARS = 4_000
 """Characters of an answer that are kept for a word diff."""
@@ -320,7 +321,7 @@ def _json_bytes(value: object) -> bytes:
         return repr(msgspec.to_builtins(value)).encode("ascii", "backslashreplace")
 
 
-def _disagrees(verdict: ItemVerdict | VerdictOutline) -> bool:
+def _disagrees(verdict: Verdict | VerdictOutline) -> bool:
     """Return True if a repeat passes although not all of them do; to be asked where `pass_k` is 0.0."""
     return verdict.passed is True or True in verdict.repeats
 

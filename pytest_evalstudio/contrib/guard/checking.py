@@ -12,6 +12,7 @@ from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.contrib.guard.results import CheckRequest, GuardVerdict, MetricCheck
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
+from pytest_evalstudio.core.outcomes import Verdict
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import Configuration, with_guardrails
 from pytest_evalstudio.formats.guardrails import Guardrails, read_guardrails
@@ -21,7 +22,6 @@ from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.scoring.verdicts import Verdict
 from pytest_evalstudio.text.figures import figure
 
 _ANSWERER = ModelInfo(key="guard", label="guard")
@@ -167,7 +167,7 @@ def _verdict(result: Result, optional: Collection[str]) -> GuardVerdict:
         metrics += _metrics(selected, verdict)
         if verdict.status == "error":
             doubts.append(f"{selected.id}: no verdict: {verdict.reason}")
-        elif verdict.conformal_set is not None and verdict.conformal_set.is_uncertain:
+        elif verdict.uncertain:
             doubts.append(f"{selected.id}: people may call the answer good or bad")
         elif verdict.missed:
             failures.append(f"{selected.id}: {_missed(selected, verdict)}")
@@ -218,9 +218,7 @@ def _metrics(selected: ConfiguredEvaluator, verdict: Verdict) -> list[MetricChec
                 score=score if score is not None and math.isfinite(score) else None,
                 threshold=threshold,
                 passed=metric.passes(score, threshold) if has_verdict and score is not None else None,
-                conformal_set=list(verdict.conformal_set.labels)
-                if verdict.conformal_set is not None
-                else None,
+                conformal_set=None if verdict.conformal_set is None else list(verdict.conformal_set),
             )
         )
     return checks

@@ -14,9 +14,9 @@ from msgspec import Struct, field
 from pytest_evalstudio.analysis.aggregators import visible_categories
 from pytest_evalstudio.analysis.comparison.results import Comparison, ItemClass
 from pytest_evalstudio.core.origins import SOURCE
-from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.outcomes import Metric, Verdict
 from pytest_evalstudio.core.text import EXCERPT_CHARS, excerpt
-from pytest_evalstudio.record.schema import VERDICTS, EvaluatorEntry, Item, ItemVerdict, Run
+from pytest_evalstudio.record.schema import VERDICTS, EvaluatorEntry, Item, Run
 from pytest_evalstudio.report.data.parts import PartAggregator
 
 State = Literal["none", "passed", "failed", "error", "not_applicable", "scored"]
@@ -235,7 +235,7 @@ class Columns:
         return number
 
 
-def _note(judgements: Judgements, row: int, verdict: ItemVerdict) -> int:
+def _note(judgements: Judgements, row: int, verdict: Verdict) -> int:
     """Keep what an evaluator decided, and return the bits that it adds to the item's."""
     judgements.items.append(row)
     judgements.limits.append(_limit_set(judgements, verdict.thresholds) if verdict.thresholds else 0)

@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, json_text
-from pytest_evalstudio.record.schema import (
-    EvaluatorEntry,
-    Item,
-    JsonObject,
-    RecordedAnswer,
-    RecordRow,
-    RowOutcome,
-)
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, JsonObject, RecordedAnswer, RecordRow
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.call_lines import CallLine, CallRules
@@ -91,7 +85,7 @@ class TrajectoryReader:
             scores = outcome.scores if outcome else {}
             lines = self._lines(id, row, row.expected_tool_calls, scores)
             return (Trajectory(answer=row, expected=row.expected_tool_calls, lines=lines, flags=flags),)
-        scores_of = {turn.turn: turn.scores for turn in outcome.turns} if outcome else {}
+        scores_of = {turn.turn: turn.outcome.scores for turn in outcome.turns} if outcome else {}
         trajectories = []
         start = 0
         for number, turn in enumerate(row.turns, 1):
@@ -147,7 +141,7 @@ def _definitions(parameters: Mapping[str, object]) -> object:
     return tools if isinstance(tools, list | tuple) else ()
 
 
-def _flags(outcomes: Mapping[str, RowOutcome]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+def _flags(outcomes: Mapping[str, Outcome]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
     """Yield the calls that evaluators name in their details, with the reasons."""
     flags: dict[int, list[tuple[str, str]]] = {}
     for id, outcome in outcomes.items():

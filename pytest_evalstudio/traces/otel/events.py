@@ -11,9 +11,9 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from pytest_evalstudio.core.outcomes import Metric
+from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.tracing import trace_and_span
-from pytest_evalstudio.record.items import Item, RecordRow, RowOutcome
+from pytest_evalstudio.record.items import Item, RecordRow
 from pytest_evalstudio.record.schema import Run
 
 EVENT = "gen_ai.evaluation.result"
@@ -121,7 +121,7 @@ def events(run: Run, items: Iterable[Item], *, texts: bool = False) -> Iterator[
 
 
 def _results(
-    evaluator: str, outcome: RowOutcome, metrics: Mapping[str, Metric], texts: bool
+    evaluator: str, outcome: Outcome, metrics: Mapping[str, Metric], texts: bool
 ) -> Iterator[tuple[int, list[Attribute]]]:
     """Yield severity and attributes of each score of an evaluator, or of its error."""
     explanation = [text("gen_ai.evaluation.explanation", outcome.reason)] if texts and outcome.reason else []

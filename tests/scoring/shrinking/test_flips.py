@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.asking.dialogues import Dialogue
@@ -41,7 +42,7 @@ class CountedJudge:
 
     def score(self, cases, tools):
         return [
-            dataclasses.replace(
+            structs.replace(
                 Outcome.score({"good": float(case.actual_output != "0")}), judging=Judging(calls=2)
             )
             for case in cases

@@ -16,16 +16,15 @@ from pytest_evalstudio.contrib.tables.scored_record import AnswerRow, ScoredMani
 from pytest_evalstudio.contrib.tables.table.columns import ROW_ID
 from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 from pytest_evalstudio.contrib.tables.table.storage import EXTRA, PURPOSE
-from pytest_evalstudio.core.codes import ItemCode
+from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
+from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.record.schema import (
     SCHEMA_VERSION,
     FileEntry,
     Item,
-    ItemVerdict,
     RecordRow,
-    RowOutcome,
     Run,
     RunSettings,
     VerdictWord,
@@ -205,20 +204,21 @@ def _item(
     )
 
 
-def _outcome(evaluator: str, scores: _Scores) -> RowOutcome:
+def _outcome(evaluator: str, scores: _Scores) -> Outcome:
     of_evaluator = {key: entry for (id, key), entry in scores.metrics.items() if id == evaluator}
     statuses = {status for _, status in of_evaluator.values()}
-    code, reason = scores.texts.get(evaluator, ("", ""))
+    text, reason = scores.texts.get(evaluator, ("", ""))
+    code = OutcomeCode(text)
     if statuses & {"passed", "failed", "score"}:
         values = {key: value for key, (value, _) in of_evaluator.items()}
-        return RowOutcome(status="score", scores=values, code=code, reason=reason)
+        return Outcome(status="score", scores=values, code=code, reason=reason)
     status = "error" if "error" in statuses else "not_applicable"
-    return RowOutcome(status="error" if status == "error" else "not_applicable", code=code, reason=reason)
+    return Outcome(status="error" if status == "error" else "not_applicable", code=code, reason=reason)
 
 
 def _verdict(
-    evaluator: str, outcome: RowOutcome, scores: _Scores, deciding: Collection[tuple[str, str]]
-) -> ItemVerdict:
+    evaluator: str, outcome: Outcome, scores: _Scores, deciding: Collection[tuple[str, str]]
+) -> Verdict:
     statuses = {
         key: status
         for (id, key), (_, status) in scores.metrics.items()
@@ -226,7 +226,7 @@ def _verdict(
     }
     missed = tuple(key for key, status in statuses.items() if status == "failed")
     judged = outcome.status == "score" and bool(set(statuses.values()) & {"passed", "failed"})
-    return ItemVerdict(
+    return Verdict(
         status=outcome.status,
         passed=not missed if judged else None,
         scores=outcome.scores,
@@ -236,7 +236,7 @@ def _verdict(
     )
 
 
-def _word(verdicts: Iterable[ItemVerdict]) -> VerdictWord:
+def _word(verdicts: Iterable[Verdict]) -> VerdictWord:
     words = list(verdicts)
     if any(verdict.status == "error" for verdict in words):
         return "error"
@@ -245,7 +245,7 @@ def _word(verdicts: Iterable[ItemVerdict]) -> VerdictWord:
     return "passed" if any(verdict.status == "score" for verdict in words) else "skipped"
 
 
-def _reason(verdicts: Mapping[str, ItemVerdict]) -> str:
+def _reason(verdicts: Mapping[str, Verdict]) -> str:
     """Return the first fact against an answer."""
     for id, verdict in verdicts.items():
         if verdict.status == "error":
@@ -256,7 +256,7 @@ def _reason(verdicts: Mapping[str, ItemVerdict]) -> str:
     return ""
 
 
-def _row(answer: AnswerRow | None, outcomes: dict[str, RowOutcome]) -> RecordRow:
+def _row(answer: AnswerRow | None, outcomes: dict[str, Outcome]) -> RecordRow:
     groups = answer.groups if answer is not None else {}
     return RecordRow(
         run=1,

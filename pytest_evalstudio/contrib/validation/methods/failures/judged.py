@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import structs
@@ -13,8 +13,9 @@ from pytest_evalstudio.analysis.aggregators import visible_categories
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.origins import SOURCE
+from pytest_evalstudio.core.outcomes import Verdict
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ItemVerdict, RecordRow
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +140,7 @@ def _judged(
 
 def _verdict(
     name: str,
-    verdicts: Mapping[str, ItemVerdict],
+    verdicts: Mapping[str, Verdict],
     evaluators: Mapping[str, EvaluatorEntry],
     thresholds: Mapping[str, float],
 ) -> list[MetricMiss] | None:
@@ -152,7 +153,7 @@ def _verdict(
 
 
 def _misses(
-    info: EvaluatorEntry, key: str, verdict: ItemVerdict, thresholds: Mapping[str, float]
+    info: EvaluatorEntry, key: str, verdict: Verdict, thresholds: Mapping[str, float]
 ) -> Iterator[MetricMiss]:
     """Yield the metrics that a case fails.
 
