@@ -36,6 +36,7 @@ from pytest_evalstudio.core.outcomes import Finding, Outcome, Verdict
 from pytest_evalstudio.core.text import EXCERPT_CHARS
 from pytest_evalstudio.core.tracing import SpanStatus
 from pytest_evalstudio.formats.condition import parse_condition
+from pytest_evalstudio.record.codec import iso_time
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow, Run
 from pytest_evalstudio.text.comparable import differs_in_form
 
@@ -180,8 +181,8 @@ class Aggregator:
             self.files[item.file] += 1
         if item.rows and not self.cases.excerpts[case]:
             first = item.rows[0]
-            self.cases.excerpts[case] = first.input[:EXCERPT_CHARS]
-            self.lengths["question"].append(len(first.input))
+            self.cases.excerpts[case] = first.question[:EXCERPT_CHARS]
+            self.lengths["question"].append(len(first.question))
             if first.expected_output:
                 self.lengths["expected answer"].append(len(first.expected_output))
             self.categories.update(visible_categories(first.categories))
@@ -192,14 +193,14 @@ class Aggregator:
 
     def _row(self, item: Item, row: RecordRow, case: int, model: ModelAggregator) -> None:
         model.rows += 1
-        if row.retries:
-            model.retries += row.retries
+        if row.answer.retries:
+            model.retries += row.answer.retries
             model.retried.note(item.key)
-        if row.error:
-            model.host_errors.note(item.key, row.error)
+        if row.answer.error:
+            model.host_errors.note(item.key, row.answer.error)
         else:
             self._answer(item.key, row, model)
-        if any(map(differs_in_form, (row.actual_output, row.expected_output, row.output_condition))):
+        if any(map(differs_in_form, (row.answer.text, row.expected_output, row.condition))):
             model.other_form.note(item.key)
         if any(map(_is_empty_answer, row.outcomes.values())):
             model.empty.note(item.key)
@@ -209,31 +210,32 @@ class Aggregator:
 
     def _answer(self, key: str, row: RecordRow, model: ModelAggregator) -> None:
         model.answered += 1
-        if row.stored:
+        if row.answer.stored_at is not None:
             model.stored += 1
             first, last = self.stored_times
-            self.stored_times = (min(first or row.stored, row.stored), max(last, row.stored))
-        if row.spans:
-            self.spans[row.spans] += 1
-        if row.actual_duration:  # labs without times have 0
-            model.durations.append(row.actual_duration)
-        if row.first_token_s is not None:
-            model.first_tokens.append(row.first_token_s)
-        self.lengths["actual answer"].append(len(row.actual_output))
-        if row.cost is None:
+            stored = iso_time(row.answer.stored_at)
+            self.stored_times = (min(first or stored, stored), max(last, stored))
+        if row.answer.spans:
+            self.spans[row.answer.spans] += 1
+        if row.answer.duration_s:  # labs without times have 0
+            model.durations.append(row.answer.duration_s)
+        if row.answer.first_token_s is not None:
+            model.first_tokens.append(row.answer.first_token_s)
+        self.lengths["actual answer"].append(len(row.answer.text))
+        if row.answer.cost_usd is None:
             model.unpriced += 1
-        elif row.cost < 0:
+        elif row.answer.cost_usd < 0:
             model.negative_costs.note(key)
         else:
             model.priced += 1
-            model.cost += row.cost
-        for kind, count in row.usage.items():
+            model.cost += row.answer.cost_usd
+        for kind, count in row.answer.usage.items():
             model.usage[kind] += count
-        for chunk in row.context:
+        for chunk in row.answer.context:
             self.lengths["context chunk"].append(len(chunk))
         if row.is_rag:
             model.rag_rows += 1
-            if row.expects != "refusal" and not any(chunk.strip() for chunk in row.context):
+            if row.expects != "refusal" and not any(chunk.strip() for chunk in row.answer.context):
                 model.no_context.note(key)
 
     def _outcome(self, info: EvaluatorEntry, outcome: Outcome, item: Item, row: RecordRow, case: int) -> None:
@@ -248,7 +250,7 @@ class Aggregator:
                 _take_values(info, aggregator, outcome.scores, case)
             if outcome.code == OutcomeCode.BUDGET_EXHAUSTED:
                 aggregator.not_asked.note(item.key, outcome.reason)
-            elif not row.error:
+            elif not row.answer.error:
                 aggregator.faults.setdefault(_FAULT_KINDS.get(outcome.code, "other"), Sample()).note(
                     item.key, outcome.reason
                 )
@@ -284,7 +286,7 @@ class Aggregator:
             if score is not None and fragment.part == "answer":
                 lowest = self.lowest.get(info.id)
                 if lowest is None or score < lowest.score:
-                    text = row.actual_output[fragment.start : fragment.end]
+                    text = row.answer.text[fragment.start : fragment.end]
                     self.lowest[info.id] = Lowest(score, text[:EXCERPT_CHARS], item.key, item.model_key)
 
     def _finding(self, info: EvaluatorEntry, finding: Finding, item: Item) -> None:
@@ -345,24 +347,24 @@ class Aggregator:
 
 def _rag_stage(row: RecordRow) -> RagStage | None:
     """Return the stage at which a failing answer went wrong; None for a model that does not retrieve."""
-    if row.error or row.expects == "refusal" or not (row.is_rag or row.context):
+    if row.answer.error or row.expects == "refusal" or not (row.is_rag or row.answer.context):
         return None
     from pytest_evalstudio.metrics.rag_stages import failed_stage  # most runs have no failing RAG answer
 
-    is_on_context = row.output_condition.strip() and row.condition_on != "answer"
+    is_on_context = row.condition.strip() and row.condition_on != "answer"
     references = [row.expected_output, *row.accepted_outputs]
     if not row.expected_output:
         references = ["\n".join(row.expected_facts)]
     try:
         stages = [
             failed_stage(
-                row.actual_output,
+                row.answer.text,
                 reference,
-                row.context,
-                question=row.input,
+                row.answer.context,
+                question=row.question,
                 expected_documents=row.expected_documents,
-                sources=row.context_sources,
-                condition=parse_condition(row.output_condition) if is_on_context else None,
+                sources=row.answer.context_sources,
+                condition=parse_condition(row.condition) if is_on_context else None,
             )
             for reference in references
         ]
@@ -373,10 +375,7 @@ def _rag_stage(row: RecordRow) -> RagStage | None:
 
 
 def _is_empty_answer(outcome: Outcome) -> bool:
-    """Return True if an evaluator does not apply because the answer is empty.
-
-    In records of earlier versions such an answer has the worst score, which the figures contain.
-    """
+    """Return True if an evaluator does not apply because the answer is empty."""
     return outcome.status == "not_applicable" and outcome.code == OutcomeCode.ANSWER_EMPTY
 
 

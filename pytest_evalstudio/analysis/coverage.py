@@ -112,7 +112,7 @@ class IncompleteCounter:
 
     def add(self, nodeid: str, row: RecordRow) -> None:
         """Take an answer of an item."""
-        reason = reason_in(row.finish_reason, row.usage)
+        reason = reason_in(row.answer.finish_reason, row.answer.usage)
         if reason in INCOMPLETE:
             self._reasons[reason] += 1
             self._example = self._example or nodeid

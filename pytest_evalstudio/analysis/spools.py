@@ -39,7 +39,7 @@ class Spool:
             spooled = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 (the stack closes it)
             file = files[model] = self._open.enter_context(spooled)
         file.write(
-            json.dumps([key, row.expected_by(evaluator), row.actual_output, outcome.scores, outcome.sketch])
+            json.dumps([key, row.expected_by(evaluator), row.answer.text, outcome.scores, outcome.sketch])
             + "\n"
         )
 

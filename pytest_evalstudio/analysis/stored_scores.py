@@ -81,7 +81,7 @@ def _read_record(path: Path, scores: Scores) -> None:
                 test_key=item.test_key,
                 categories=tuple(dict.fromkeys(visible_categories(row.categories))),
                 source=source,
-                text_id=answer_id(row.actual_output) if row.actual_output else "",
+                text_id=answer_id(row.answer.text) if row.answer.text else "",
             )
             answer = scores.answers.setdefault((item.file, item.key, item.model_key), table_answer)
             for column in columns:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, get_type_hints
 
 from pytest_evalstudio.asking.case_types import case_fault
-from pytest_evalstudio.core.cases import (
-    Answer,
-    Case,
-    ConditionPart,
-    Expectation,
-    Relationship,
-    Retrieval,
-    Turn,
-)
+from pytest_evalstudio.core.cases import Answer, Case, Relationship, Retrieval, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
-from pytest_evalstudio.core.expected_outputs import divided
+from pytest_evalstudio.core.expected import ConditionPart, Expectation, divided
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.formats.attachments import local_attachments
@@ -136,17 +127,17 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     images, files = values.pop("images", ()), values.pop("files", ())
     if images or files:
         values["attachments"] = (*values.get("attachments", ()), *local_attachments(images, files))
-    answer_fields = {field.name: field for field in dataclasses.fields(Answer) if field.name != "text"}
-    case_fields = {field.name: field for field in dataclasses.fields(Case)} | answer_fields
+    answer_fields = {name: hint for name, hint in get_type_hints(Answer).items() if name != "text"}
+    case_fields = get_type_hints(Case) | answer_fields
     values |= _accepted_outputs(values)
     for name, value in list(values.items()):
         if name not in case_fields:
             longer = [field for field in case_fields if field.startswith(name)]
             hint = nearest(name, longer or case_fields)
             raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
-        if value is None and "None" not in str(case_fields[name].type):
+        if value is None and "None" not in str(case_fields[name]):
             del values[name]  # as null in a file
-        elif str(case_fields[name].type).startswith("tuple") and not name.endswith("tool_calls"):
+        elif str(case_fields[name]).startswith("tuple") and not name.endswith("tool_calls"):
             values[name] = _items(name, value)
     for name, words in _WORDS.items():
         if values.get(name, "") not in words:

@@ -19,6 +19,7 @@ from pytest_evalstudio.formats.config import Configuration, configuration
 from pytest_evalstudio.formats.dataset import LlmDataset, complete_row_keys
 from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.lab import TestLab, check_models
+from pytest_evalstudio.record.items import ItemHead
 from pytest_evalstudio.record.outputs import OutputFolder
 from pytest_evalstudio.record.schema import EvaluatorSpan, Item, Tables, VerdictWord
 from pytest_evalstudio.record.writer import FILE, RecordWriter
@@ -28,7 +29,7 @@ from pytest_evalstudio.scoring.messages import has_misses, skip_reason
 from pytest_evalstudio.scoring.model_provider import ModelProvider, left_out
 from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import Plan
-from pytest_evalstudio.scoring.recording import ItemHead, item_entry
+from pytest_evalstudio.scoring.recording import item_entry
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.run_header import (
     evaluator_entry,

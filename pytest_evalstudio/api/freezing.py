@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from pytest_evalstudio.core.attachments import IMAGE_TYPES
+from pytest_evalstudio.core.attachments import IMAGE_TYPES, Attachment
 from pytest_evalstudio.core.errors import DataError, nearest
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.formats.attachments import AttachedFile
@@ -13,7 +13,7 @@ from pytest_evalstudio.formats.conversations import ConversationTurn
 from pytest_evalstudio.formats.fields import EarlierTurn as EarlierTurn
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
-from pytest_evalstudio.record.schema import Item, RecordedAttachment, RecordRow
+from pytest_evalstudio.record.schema import Item, RecordRow
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.masking import masked
 
@@ -49,7 +49,7 @@ def frozen_suite(
         if (keys and item.key not in keys) or (model_key and item.model_key != model_key):
             continue
         identity = (item.file, item.key)
-        if identity in frozen or not item.rows or item.rows[0].error:
+        if identity in frozen or not item.rows or item.rows[0].answer.error:
             continue
         frozen[identity] = _case(unique(item.key), item.rows[0])
     for key in keys:
@@ -63,11 +63,11 @@ def frozen_suite(
 def _case(key: str, row: RecordRow) -> TestCase:
     case = TestCase(
         key=key,
-        prompt=row.input,
+        prompt=row.question,
         categories=[*dict.fromkeys((*row.categories, REVIEW))],
         expected_output=row.expected_output,
         accepted_outputs=list(row.accepted_outputs),
-        condition=row.output_condition,
+        condition=row.condition,
         condition_on=row.condition_on,
         expects=row.expects,
         retrieval=row.retrieval,
@@ -76,15 +76,15 @@ def _case(key: str, row: RecordRow) -> TestCase:
         conversation=[EarlierTurn(role=turn.role, content=turn.content) for turn in row.conversation],
         expected_state=row.expected_state,
         judge=row.judge,
-        **({} if row.turns else _attached(row.attachments)),
+        **({} if row.answer.turns else _attached(row.attachments)),
     )
-    if not row.turns:
-        return case.model_copy(update={"expected_tool_calls": _expected(row.tool_calls)})
+    if not row.answer.turns:
+        return case.model_copy(update={"expected_tool_calls": _expected(row.answer.tool_calls)})
     turns = [
         ConversationTurn(
             prompt=turn.prompt,
             **_attached(turn.attachments),
-            condition=turn.output_condition,
+            condition=turn.condition,
             condition_on=turn.condition_on,
             expects=turn.expects,
             expected_output=turn.expected_output,
@@ -94,12 +94,12 @@ def _case(key: str, row: RecordRow) -> TestCase:
             expected_tool_calls=_expected(turn.answer.tool_calls),
             expected_state=turn.expected_state,
         )
-        for turn in row.turns
+        for turn in row.answer.turns
     ]
     return case.model_copy(update={"turns": turns})
 
 
-def _attached(entries: Sequence[RecordedAttachment]) -> dict[str, list[AttachedFile]]:
+def _attached(entries: Sequence[Attachment]) -> dict[str, list[AttachedFile]]:
     """Return images and files by their paths, pinned by their digests."""
     pinned = [(each, AttachedFile(path=each.name, sha256=each.sha256)) for each in entries]
     return {

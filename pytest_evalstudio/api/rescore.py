@@ -9,6 +9,7 @@ import msgspec
 
 from pytest_evalstudio.analysis.comparison.sides import Identity, Scores, Side
 from pytest_evalstudio.api.evaluate import evaluate_lab
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
@@ -18,8 +19,8 @@ from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import Item, RecordedAttachment
-from pytest_evalstudio.scoring.answer_rows import answer_of_record, attachment_of_record, complete_row
+from pytest_evalstudio.record.schema import Item
+from pytest_evalstudio.scoring.answer_rows import complete_row
 from pytest_evalstudio.scoring.model_provider import ModelProvider
 from pytest_evalstudio.scoring.plan import Plan, is_selector
 from pytest_evalstudio.scoring.recording import item_scores
@@ -91,12 +92,12 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
                 key=item.key,
                 test_key=item.test_key,
                 model_key=item.model_key,
-                input=row.input,
+                input=row.question,
                 corpus=list(row.corpus),
                 categories=list(row.categories),
                 expected_output=row.expected_output,
                 accepted_outputs=list(row.accepted_outputs),
-                output_condition=row.output_condition,
+                output_condition=row.condition,
                 condition_on=row.condition_on,
                 expects=row.expects,
                 retrieval=row.retrieval,
@@ -113,7 +114,7 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
                     AnsweredTurn(
                         prompt=turn.prompt,
                         **_attached(turn.attachments),
-                        condition=turn.output_condition,
+                        condition=turn.condition,
                         condition_on=turn.condition_on,
                         expects=turn.expects,
                         expected_output=turn.expected_output,
@@ -126,10 +127,10 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
                         expected_state=turn.expected_state,
                         evaluators=None if turn.evaluators is None else list(turn.evaluators),
                     )
-                    for turn in row.turns
+                    for turn in row.answer.turns
                 ],
             )
-            complete_row(lab_row, answer_of_record(row), "")
+            complete_row(lab_row, row.answer, "")
             rows.append(lab_row)
     return TestLab(
         dataset=LlmDataset(inputs=rows),
@@ -139,8 +140,7 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
     )
 
 
-def _attached(entries: Sequence[RecordedAttachment]) -> dict[str, list[AttachedFile]]:
-    attachments = [attachment_of_record(entry) for entry in entries]
+def _attached(attachments: Sequence[Attachment]) -> dict[str, list[AttachedFile]]:
     return {
         "images": recorded(attachments, is_image=True),
         "files": recorded(attachments, is_image=False),

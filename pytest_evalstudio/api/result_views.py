@@ -83,8 +83,8 @@ def item_frame(items: Sequence[Item], names: Mapping[str, str]) -> pd.DataFrame:
                     "model": names.get(item.model_key, item.model_key),
                     "run": row.run,
                     "verdict": item.verdict,
-                    "input": row.input,
-                    "actual_output": row.actual_output,
+                    "input": row.question,
+                    "actual_output": row.answer.text,
                     **_calls_and_turns(row),
                     **scores,
                 }
@@ -95,12 +95,12 @@ def item_frame(items: Sequence[Item], names: Mapping[str, str]) -> pd.DataFrame:
 def _calls_and_turns(row: RecordRow) -> dict[str, object]:
     """Return the calls of an answer and the turns of a conversation as texts; {} where there are none."""
     cells: dict[str, object] = {}
-    if row.tool_calls:
+    if row.answer.tool_calls:
         cells["tool_calls"] = [
-            call_text(call.name, call.arguments, call.arguments_text) for call in row.tool_calls
+            call_text(call.name, call.arguments, call.arguments_text) for call in row.answer.tool_calls
         ]
-    if row.turns:
-        cells["turns"] = [f"{turn.prompt} → {turn.answer.actual_output}" for turn in row.turns]
+    if row.answer.turns:
+        cells["turns"] = [f"{turn.prompt} → {turn.answer.text}" for turn in row.answer.turns]
     return cells
 
 

@@ -10,11 +10,10 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.leases import valid_expiry
@@ -184,13 +183,15 @@ class AnswerCache:
         if answer.error:
             return
         entry = {
-            item.name: getattr(answer, item.name) for item in fields(answer) if item.name not in _NOT_STORED
+            item.name: getattr(answer, item.name)
+            for item in structs.fields(answer)
+            if item.name not in _NOT_STORED
         } | {
             "usage": dict(answer.usage),
             "grades": dict(answer.grades),
             "tool_calls": [call.to_dict() for call in answer.tool_calls],
             "steps": [step.to_dict() for step in answer.steps],
-            "state": None if answer.state is None else asdict(answer.state),
+            "state": None if answer.state is None else structs.asdict(answer.state),
             _RUN: run,
         }
         self.store.change(_STORE, (key, json.dumps(entry, sort_keys=True), time.time()))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 from pytest_evalstudio.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
 from pytest_evalstudio.core.cases import Answer
@@ -19,7 +20,7 @@ def without_secrets(answer: Answer, secrets: Secrets) -> Answer:
     def clean(text: str) -> str:
         return secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
 
-    return replace(
+    return structs.replace(
         answer,
         text=clean(answer.text),
         thoughts=clean(answer.thoughts),
@@ -40,7 +41,7 @@ def _cleaned_state(state: ApplicationState | None, clean: Callable[[str], str]) 
     if state is None:
         return None
     before = None if state.before is None else clean(state.before)
-    return replace(state, after=clean(state.after), before=before)
+    return structs.replace(state, after=clean(state.after), before=before)
 
 
 def _cleaned_step(step: Step, clean: Callable[[str], str]) -> Step:

@@ -172,7 +172,9 @@ class Dialogue:
                 message = await self.user.message(exchanges)
             except EvalStudioError as exc:
                 error = f"the simulated user has no message for turn {len(exchanges) + 1}: {exc}"
-                return replace(joined_answer(exchanges) if exchanges else Answer(), text="", error=error)
+                return structs.replace(
+                    joined_answer(exchanges) if exchanges else Answer(), text="", error=error
+                )
             if isinstance(message, End):
                 end = message
                 break
@@ -236,7 +238,7 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
         usage.update(answer.usage)
     costs = [answer.cost_usd for answer in answers]
     stored = [answer.stored_at for answer in answers if answer.stored_at is not None]
-    return replace(
+    return structs.replace(
         last,
         error=f"turn {len(answers)}: {last.error}" if last.error else "",
         finish_reason=worst_reason(tuple(answer.finish_reason for answer in answers)),
@@ -249,7 +251,9 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
         first_token_s=answers[0].first_token_s,
         retries=sum(answer.retries for answer in answers),
         stored_at=min(stored, default=None),
-        state=replace(last.state, before=first_state.before if first_state else None) if last.state else None,
+        state=structs.replace(last.state, before=first_state.before if first_state else None)
+        if last.state
+        else None,
         spans=min((answer.spans for answer in answers), key=_COMPLETENESS.index),
         turns=tuple(exchanges),
         ended_by=ended_by,

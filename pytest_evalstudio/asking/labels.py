@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from pytest_evalstudio.asking.prices import Prices
 from pytest_evalstudio.core.cases import Answer
@@ -25,7 +23,7 @@ class SessionLabels(Struct, frozen=True, kw_only=True):
 
     def priced(self, answer: Answer) -> Answer:
         """Return an answer with its cost; it is stored without, so that a new price applies to it."""
-        return replace(answer, cost_usd=self.prices.cost_of(answer))
+        return structs.replace(answer, cost_usd=self.prices.cost_of(answer))
 
     def texts(self) -> dict[str, str]:
         """Return the labels that are given."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from typing import Any, TypeVar
+
+from msgspec import structs
 
 from pytest_evalstudio.asking.answers import digest_of
 from pytest_evalstudio.asking.case_types import answer_fault
@@ -92,7 +93,7 @@ class HostRequests:
         if fault := answer_fault(answer):
             raise HostFault(f"host {self._spec.id!r} gave an Answer with a wrong field: {fault}")
         if answer.not_asked or answer.access_refused:  # said by the engine alone
-            answer = replace(answer, not_asked=False, access_refused=False)
+            answer = structs.replace(answer, not_asked=False, access_refused=False)
         if fault := number_fault(
             usage=answer.usage,
             cost_usd=answer.cost_usd,
@@ -108,7 +109,9 @@ class HostRequests:
                 answered=True,
             )
         self._check_length(answer)
-        return answer if answer.duration_s else replace(answer, duration_s=time.perf_counter() - start)
+        return (
+            answer if answer.duration_s else structs.replace(answer, duration_s=time.perf_counter() - start)
+        )
 
     def _check_length(self, answer: Answer) -> None:
         """Refuse an answer far beyond what evaluators score, so that neither cache nor record has it."""

@@ -11,6 +11,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from msgspec import structs
+
 from pytest_evalstudio.asking.answers import AnswerCache, StoredAnswer, claimed
 from pytest_evalstudio.asking.cleaning import without_secrets
 from pytest_evalstudio.asking.conversations import Conversations
@@ -389,7 +391,7 @@ class ModelSession:
     ) -> Answer:
         """Ask the host and store its answer."""
         if self._end:
-            return replace(self._not_asked(self._end), access_refused=True)
+            return structs.replace(self._not_asked(self._end), access_refused=True)
         if (each := self.spec.unsupported(prompt)) is not None:
             return self._failure(self._unsupported(each), Answer(not_supported=True))
         if self._breaker.refuses():
@@ -473,7 +475,7 @@ class ModelSession:
             return Answer(error=exception_text(exc), retries=max(0, tries - 1))
         self._breaker.reset()
         self._load.answered()
-        return replace(answer, retries=tries - 1)
+        return structs.replace(answer, retries=tries - 1)
 
     def _answer_key(self, prompt: Prompt) -> str:
         if self._cache is None:
@@ -491,7 +493,7 @@ class ModelSession:
         if stored is None or not self._may_use(stored, run):
             return None
         answer = self._delivered(self.prices.repriced(stored.answer))
-        return replace(answer, stored_at=stored.stored_at) if stored.stored_at < run.began else answer
+        return structs.replace(answer, stored_at=stored.stored_at) if stored.stored_at < run.began else answer
 
     def _may_use(self, stored: StoredAnswer, run: AskingRun) -> bool:
         """Return whether a stored answer serves the run: an application is asked anew in every run."""
@@ -507,7 +509,7 @@ class ModelSession:
         answer = answer or Answer()
         cause = f"{answer.error_cause} {self._service}" if answer.error_cause else ""
         error = f"{self._kind} {self.name!r}: {short}"
-        return replace(answer, text="", error=error, error_cause=cause)
+        return structs.replace(answer, text="", error=error, error_cause=cause)
 
     @property
     def _service(self) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 from pydantic import ValidationError
 
 from pytest_evalstudio.asking.prices import CACHE_PRICE_KEYS, PRICE_KEYS, Prices
@@ -114,7 +113,7 @@ class ExpectedPrices(Struct, frozen=True):
     def repriced(self, answer: Answer) -> Answer:
         """Return a stored answer at the present prices of its host, where it has any."""
         cost = self.tokens.cost_usd(answer.usage) if self.is_of_host and self.tokens is not None else None
-        return answer if cost is None else replace(answer, cost_usd=cost)
+        return answer if cost is None else structs.replace(answer, cost_usd=cost)
 
     def least(self, prompt: Prompt) -> Expected:
         """Return the amounts of a prompt without its answer."""

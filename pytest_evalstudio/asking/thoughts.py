@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer, Case
@@ -28,7 +26,7 @@ def without_thoughts(answer: Answer, tags: ThoughtTags = True) -> Answer:
             return answer
         last = turns[-1].answer
         error = answer.error or (f"turn {len(turns)}: {last.error}" if last.error else "")
-        return replace(answer, turns=turns, text=last.text, thoughts=last.thoughts, error=error)
+        return structs.replace(answer, turns=turns, text=last.text, thoughts=last.thoughts, error=error)
     reply = split_thoughts(answer.text, tags)
     if reply.text == answer.text:
         return answer
@@ -39,10 +37,10 @@ def without_thoughts(answer: Answer, tags: ThoughtTags = True) -> Answer:
             f"the answer is an unfinished thought ({reply.unfinished} is never closed); raise the token limit"
             " of the model, e.g. max_tokens"
         )
-    return replace(answer, text=reply.text, thoughts=thoughts, error=error)
+    return structs.replace(answer, text=reply.text, thoughts=thoughts, error=error)
 
 
 def scored_case(case: Case, tags: ThoughtTags = True) -> Case:
     """Return a case as evaluators take it: its answer without thoughts."""
     answer = without_thoughts(case.answer, tags)
-    return case if answer is case.answer else replace(case, answer=answer)
+    return case if answer is case.answer else structs.replace(case, answer=answer)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.tracing import TRACEPARENT, traceparent
@@ -78,13 +80,13 @@ class QuestionTrace:
         """
         if not self.parents:  # it was not asked
             return answer
-        answer = replace(answer, traceparent=traceparent(self.trace_id, self.parents[-1]))
+        answer = structs.replace(answer, traceparent=traceparent(self.trace_id, self.parents[-1]))
         if not self.tracing.sources:
             return answer
         # Without an answer nobody says that spans will come, but those that have come show what happened.
         collected = await self._collected(0.0 if answer.error else self.tracing.wait_s)
         if not answer.error:
-            answer = replace(answer, spans=collected.status)
+            answer = structs.replace(answer, spans=collected.status)
         if not collected.spans:
             return answer
         return completed_answer(

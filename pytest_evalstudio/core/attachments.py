@@ -9,9 +9,12 @@ import os
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from threading import Lock
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Struct
 
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.core.reading import open_file
 
 Detail = Literal["", "low", "high", "auto"]
@@ -46,8 +49,7 @@ _SIGNATURES = (
 _TEXT_SUFFIXES = {".md": MARKDOWN, ".markdown": MARKDOWN, ".csv": CSV, ".json": JSON}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attachment:
+class Attachment(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Image or file that a question comes with; its bytes stay in its file.
 
     Attributes:
@@ -59,12 +61,12 @@ class Attachment:
         detail: resolution at which a service looks at an image.
     """
 
-    name: str
-    media_type: str
+    name: Annotated[str, Kept.ID]
+    media_type: Annotated[str, Kept.PLAIN]
     size: int
-    sha256: str
-    location: str = ""
-    detail: Detail = ""
+    sha256: Annotated[str, Kept.PLAIN]
+    location: Annotated[str, Kept.NOT] = ""
+    detail: Annotated[Detail, Kept.NOT] = ""
 
     def read(self) -> bytes:
         """Return the content.

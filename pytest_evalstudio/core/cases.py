@@ -3,46 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pytest_evalstudio.core.attachments import Attachment
-from pytest_evalstudio.core.conversations import ConversationPlan
-from pytest_evalstudio.core.states import ApplicationState, ExpectedState
+from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
+from pytest_evalstudio.core.expected import Expected
+from pytest_evalstudio.core.kept import Kept
+from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.text import is_blank
-from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
+from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tracing import SpanStatus
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 EXTRA_EXPECTATIONS = ("json_schema", "expected_artifacts")
 """Keys of a test case beside its fields that say what the answer should be."""
-ConditionPart = Literal["", "answer", "context", "both"]
-"""Part of an answer that a condition is checked on; "" for what the evaluator's options say."""
 Retrieval = Literal["", "required", "optional"]
 """Need for retrieved chunks with an answer; "" for what the model's table says."""
-Expectation = Literal["", "answer", "refusal"]
-"""Kind of answer that a case expects; "" is "answer"."""
 EndOfConversation = Literal["", "max_turns", "no_reply", "failed_turn"]
 """Reason for the end of a conversation: "max_turns" and "no_reply" where the condition that ends it was never
 met, and the limit is reached or the user has nothing more to say; "failed_turn" where it stops at a failing
 turn; "" for its last turn."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relationship:
+class Relationship(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A named link from one test case to another, e.g. from a perturbed case to its original."""
 
-    type: str
-    target: str
-    target_type: str = "test_case"
+    type: Annotated[str, Kept.ID]
+    target: Annotated[str, Kept.ID]
+    target_type: Annotated[str, Kept.ID] = "test_case"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Message of a conversation before the question.
 
     Attributes:
@@ -50,13 +47,12 @@ class Turn:
         attachments: images and files that the message comes with.
     """
 
-    role: str
+    role: Annotated[str, Kept.PLAIN]
     content: str
-    attachments: tuple[Attachment, ...] = ()
+    attachments: Annotated[tuple[Attachment, ...], Kept.NOT] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Answer of a model to a question, as its host returns it.
 
     Attributes:
@@ -102,78 +98,78 @@ class Answer:
         grades: of a judge's reply, the probability of each grade; empty where the service gives none.
     """
 
-    text: str = ""
-    thoughts: str = ""
+    text: str = field(default="", name="actual_output")
+    thoughts: Annotated[str, Kept.LONG] = ""
     context: tuple[str, ...] = ()
-    context_sources: tuple[str, ...] = ()
+    context_sources: Annotated[tuple[str, ...], Kept.DOCUMENTS] = ()
     context_scores: tuple[float, ...] = ()
-    duration_s: float = 0.0
+    duration_s: float = field(default=0.0, name="actual_duration")
     first_token_s: float | None = None
-    cost_usd: float | None = None
-    usage: Mapping[str, int] = field(default_factory=lambda: NOTHING)
-    served_model: str = ""
-    request_id: str = ""
-    finish_reason: str = ""
-    traceparent: str = ""
+    cost_usd: float | None = field(default=None, name="cost")
+    usage: Mapping[str, int] = {}
+    served_model: Annotated[str, Kept.ID] = ""
+    request_id: Annotated[str, Kept.ID] = ""
+    finish_reason: Annotated[str, Kept.ID] = ""
+    traceparent: Annotated[str, Kept.TRACE] = ""
     spans: SpanStatus = ""
     retries: int = 0
-    tool_calls: Sequence[ToolCall] = ()
-    steps: Sequence[Step] = ()
-    artifacts: tuple[str, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    steps: tuple[Step, ...] = ()
+    artifacts: Annotated[tuple[str, ...], Kept.NOT] = ()
     error: str = ""
-    error_cause: str = ""
-    not_supported: bool = False
-    not_asked: bool = False
-    access_refused: bool = False
-    stored_at: float | None = field(default=None, compare=False)
-    session: str = ""
+    error_cause: Annotated[str, Kept.NOT] = ""
+    not_supported: Annotated[bool, Kept.NOT] = False
+    not_asked: Annotated[bool, Kept.NOT] = False
+    access_refused: Annotated[bool, Kept.NOT] = False
+    stored_at: float | None = None
+    session: Annotated[str, Kept.ID] = ""
     state: ApplicationState | None = None
     turns: tuple[Exchange, ...] = ()
     ended_by: EndOfConversation = ""
     closing_messages: tuple[str, ...] = ()
-    grades: Mapping[str, float] = field(default_factory=lambda: NOTHING)
-    retrieves: bool | None = None
+    grades: Annotated[Mapping[str, float], Kept.NOT] = {}
+    retrieves: Annotated[bool | None, Kept.NOT] = None
 
 
-class Exchange(Struct, frozen=True, kw_only=True):
-    """Message of the user in a conversation, and the answer to it.
+class Exchange(PlannedTurn, frozen=True, kw_only=True, omit_defaults=True):
+    """Message of the user in a conversation, and the answer to it; a record has its expectations, too."""
+
+    answer: Answer
+
+
+class CaseData(Expected, frozen=True, kw_only=True, omit_defaults=True):
+    """Question with its data, as cases and rows of records have it.
 
     Attributes:
-        attachments: images and files that the message came with.
+        question: the last message of the user; the answer to it is scored.
+        retrieval: whether the answer must come with retrieved chunks; "" where the model says.
+        is_rag: whether the model retrieves, so that its context is to be judged too; without any chunk the
+            evaluators that need them fail the answer.
+        conversation: the turns before the question, the first one first.
+        attachments: images and files that the question comes with, images first.
+        run: repeat number, 1 for the first.
     """
 
-    prompt: str
-    answer: Answer
+    question: str = field(default="", name="input")
+    retrieval: Retrieval = ""
+    categories: Annotated[tuple[str, ...], Kept.ID] = ()
+    relationships: tuple[Relationship, ...] = ()
+    corpus: Annotated[tuple[str, ...], Kept.DOCUMENTS] = ()
+    is_rag: bool = False
+    run: int = 1
+    conversation: tuple[Turn, ...] = ()
     attachments: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class Case(CaseData, frozen=True, kw_only=True, omit_defaults=True):
     """One answer of one model to one question, with its data.
 
     The parts of the answer can be read from the case as well: `case.actual_output` is `case.answer.text`.
 
     Attributes:
         key: the test case's own key; the same key identifies a question for several models.
-        question: the last message of the user; the answer to it is scored.
         answer: the model's answer; empty until it is known.
-        expected_output: reference answer; the first one where several are right.
-        accepted_outputs: further answers that are right.
-        expected_documents: names or URIs of the documents that should be retrieved.
-        expected_chunks: texts that should be retrieved.
-        expected_tool_calls: calls that the model should make, in order; () for none at all, None where the
-            case says nothing of them.
-        expected_state: state of the application after the answer; empty for none.
-        conversation: the turns before the question, the first one first.
-        attachments: images and files that the question comes with, images first.
         plan: turns of the conversation that is run, or its simulated user; None for a single question.
-        condition: source text of the boolean condition, "" for none.
-        condition_on: where the condition is to hold.
-        expects: whether the model is to answer or to refuse.
-        retrieval: whether the answer must come with retrieved chunks; "" where the model says.
-        is_rag: whether the model retrieves, so that its context is to be judged too; without any chunk the
-            evaluators that need them fail the answer.
-        run: repeat number, 1 for the first.
         position: place among the test cases of its file, 1 for the first; 0 where it comes from no file.
         line: line of its file, from 1; 0 where that is not known. A perturbed case has that of its original.
         counterpart: the answered case that this one is compared with, for evaluators that declare which one
@@ -183,36 +179,16 @@ class Case:
     """
 
     key: str
-    question: str
     answer: Answer = Answer()
-    expected_output: str = ""
-    accepted_outputs: tuple[str, ...] = ()
-    condition: str = ""
-    condition_on: ConditionPart = ""
-    expects: Expectation = ""
-    retrieval: Retrieval = ""
-    categories: tuple[str, ...] = ()
-    relationships: tuple[Relationship, ...] = ()
-    corpus: tuple[str, ...] = ()
     test_key: str = ""
     model_key: str = ""
     model_name: str = ""
-    is_rag: bool = False
-    run: int = 1
     position: int = 0
     line: int = 0
-    expected_documents: tuple[str, ...] = ()
-    expected_chunks: tuple[str, ...] = ()
-    expected_facts: tuple[str, ...] = ()
-    guidelines: tuple[str, ...] = ()
-    expected_tool_calls: Sequence[ExpectedToolCall] | None = None
-    expected_state: ExpectedState = field(default_factory=lambda: NOTHING)
-    conversation: tuple[Turn, ...] = ()
-    attachments: tuple[Attachment, ...] = ()
     plan: ConversationPlan | None = None
     counterpart: Case | None = None
     folder: str = "."
-    extra: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    extra: Mapping[str, Any] = {}
 
     @property
     def actual_output(self) -> str:

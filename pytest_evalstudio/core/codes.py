@@ -23,10 +23,7 @@ class OutcomeCode(StrEnum):
     NOTHING_TO_SCORE = "nothing_to_score"
     """The texts are there and hold nothing to measure: no sentence, no claim, no repeat."""
     ANSWER_EMPTY = "answer_empty"
-    """The model answered with an empty text: there is nothing to judge, and the test case fails for that.
-
-    In records of version 0.1.0 it is the code of a score, the worst one.
-    """
+    """The model answered with an empty text: there is nothing to judge, and the test case fails for that."""
     REFUSAL_EXPECTED = "refusal_expected"
     """The case expects a refusal, and the evaluator judges the content of an answer."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Annotated, Literal
 
-if TYPE_CHECKING:
-    from pytest_evalstudio.core.attachments import Attachment
-    from pytest_evalstudio.core.cases import ConditionPart, Expectation
-    from pytest_evalstudio.core.states import ExpectedState
-    from pytest_evalstudio.core.tool_calls import ExpectedToolCall
+from msgspec import Struct
+from msgspec.structs import replace
+
+from pytest_evalstudio.core.attachments import Attachment
+from pytest_evalstudio.core.expected import Expected
+from pytest_evalstudio.core.kept import Kept
 
 JudgedTurns = Literal["worst", "last"]
 """Turns that decide a case: the worst of all, or the last alone."""
@@ -20,9 +20,8 @@ MAX_TURNS = 10
 """Default limit of the turns of a simulated user."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedTurn:
-    """Message of the user, with the expectations of the answer to it; see `Case` for the fields.
+class PlannedTurn(Expected, frozen=True, kw_only=True, omit_defaults=True):
+    """Message of the user, with the expectations of the answer to it.
 
     Attributes:
         attachments: images and files that the message comes with.
@@ -30,23 +29,11 @@ class PlannedTurn:
     """
 
     prompt: str
-    condition: str = ""
-    condition_on: ConditionPart = ""
-    expects: Expectation = ""
-    expected_output: str = ""
-    accepted_outputs: tuple[str, ...] = ()
-    expected_facts: tuple[str, ...] = ()
-    guidelines: tuple[str, ...] = ()
-    expected_documents: tuple[str, ...] = ()
-    expected_chunks: tuple[str, ...] = ()
-    expected_tool_calls: Sequence[ExpectedToolCall] | None = None
-    expected_state: ExpectedState = field(default_factory=dict)
-    evaluators: tuple[str, ...] | None = None
     attachments: tuple[Attachment, ...] = ()
+    evaluators: Annotated[tuple[str, ...] | None, Kept.PLAIN] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptedReply:
+class ScriptedReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Reply of a simulated user to an answer.
 
     Attributes:
@@ -58,8 +45,7 @@ class ScriptedReply:
     say: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedUser:
+class SimulatedUser(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """User that is played by a script or by a judge model.
 
     Attributes:
@@ -89,8 +75,7 @@ class SimulatedUser:
         return bool(self.replies or self.otherwise)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationPlan:
+class ConversationPlan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Conversation of a case.
 
     Attributes:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Struct
+
+from pytest_evalstudio.core.kept import Kept
 
 ExpectedState = Mapping[str, Any]
 """JSON pointers (RFC 6901) to values or matchers, see `formats.matchers`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApplicationState:
+class ApplicationState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """State after an answer, and before it.
 
     Attributes:
@@ -20,8 +22,8 @@ class ApplicationState:
         before: the same before the question or the conversation; None where it was not read.
     """
 
-    after: str
-    before: str | None = None
+    after: Annotated[str, Kept.LONG]
+    before: Annotated[str | None, Kept.LONG] = None
 
 
 def state_text(value: object) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.core.numbers import number_fault
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_call
 
@@ -36,12 +37,12 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """
 
     kind: StepKind
-    name: str = ""
-    agent: str = ""
-    id: str = ""
-    parent: str = ""
-    text: str = ""
-    output: str = ""
+    name: Annotated[str, Kept.ID] = ""
+    agent: Annotated[str, Kept.ID] = ""
+    id: Annotated[str, Kept.ID] = ""
+    parent: Annotated[str, Kept.ID] = ""
+    text: Annotated[str, Kept.LONG] = ""
+    output: Annotated[str, Kept.LONG] = ""
     documents: tuple[int, ...] = ()
     call: int | None = None
     started_s: float | None = None

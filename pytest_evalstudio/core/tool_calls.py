@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from json.encoder import encode_basestring
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Struct
 
+from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.text.unicode import valid_json
 
 NO_ARGUMENTS: Mapping[str, Any] = MappingProxyType({})
@@ -37,13 +38,13 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
         duration_s: seconds that the tool took.
     """
 
-    name: str
+    name: Annotated[str, Kept.ID]
     arguments: Mapping[str, Any] = {}
     arguments_text: str = ""
-    id: str = ""
-    result: str | None = None
+    id: Annotated[str, Kept.ID] = ""
+    result: Annotated[str | None, Kept.LONG] = None
     error: str = ""
-    agent: str = ""
+    agent: Annotated[str, Kept.ID] = ""
     started_s: float | None = None
     duration_s: float | None = None
 
@@ -77,7 +78,7 @@ class ExpectedToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc
         other_arguments: whether further arguments are allowed.
     """
 
-    name: str
+    name: Annotated[str, Kept.ID]
     arguments: Mapping[str, Any] = {}
     other_arguments: OtherArguments = ""
 

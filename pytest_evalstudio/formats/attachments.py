@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from msgspec import structs
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from pytest_evalstudio.core.attachments import (
@@ -211,7 +211,7 @@ def local_attachments(images: object, files: object) -> tuple[Attachment, ...]:
             except ValueError as exc:
                 raise ConfigurationError(f"{name}: {path}: {exc}") from None
             attachments.append(
-                replace(attachment, name=location.name if location.is_absolute() else str(path))
+                structs.replace(attachment, name=location.name if location.is_absolute() else str(path))
             )
     return tuple(attachments)
 

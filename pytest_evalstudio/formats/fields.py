@@ -11,10 +11,10 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from pytest_evalstudio.core.cases import ConditionPart, Expectation, Retrieval
+from pytest_evalstudio.core.cases import Retrieval
 from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.core.expected_outputs import divided
+from pytest_evalstudio.core.expected import ConditionPart, Expectation, divided
 from pytest_evalstudio.core.names import nearest_name
 from pytest_evalstudio.core.numbers import MAX_COST_USD, MAX_SECONDS, MAX_TOKENS
 from pytest_evalstudio.core.steps import Step

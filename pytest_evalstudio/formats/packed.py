@@ -89,11 +89,14 @@ MIN_PACKED = 4
 """Fewer values are not worth their decoding."""
 
 
-def constant(values: Sequence[T]) -> Sequence[T]:
-    """Return values as a sequence that does not change; packed ones stay packed."""
-    return values if isinstance(values, Packed) else tuple(values)
+def constant(values: Sequence[T]) -> tuple[T, ...]:
+    """Return values as a sequence that does not change; packed ones stay packed.
+
+    A packed one is declared as the tuple that it stands for, which types of answers have.
+    """
+    return cast(tuple[T, ...], values) if isinstance(values, Packed) else tuple(values)
 
 
-def unpacked(values: Sequence[T]) -> Sequence[T]:
+def unpacked(values: Sequence[T]) -> tuple[T, ...]:
     """Return values as a sequence that is quick to read."""
-    return tuple(values) if isinstance(values, Packed) else values
+    return tuple(values)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -134,7 +136,7 @@ class Application:
                 await conversation.end()
         if after is None or answer.error:
             return answer
-        return replace(answer, state=ApplicationState(after=after, before=before))
+        return structs.replace(answer, state=ApplicationState(after=after, before=before))
 
     async def _state(self, conversation: _Conversation, prompt: Prompt) -> str | None:
         """Return the application's state as JSON text, None where the code does not give it."""

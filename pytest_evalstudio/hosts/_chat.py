@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.codes import CONTENT_FILTER, LENGTH, finish_reason
@@ -109,7 +111,7 @@ class ChatCompletions(OpenAIService):
         answer = self._read_safely(reply)
         if not self._wants_grades(prompt):
             return answer
-        return replace(answer, grades=grade_probabilities(tokens_of(reply.choices[0]), prompt.graded))
+        return structs.replace(answer, grades=grade_probabilities(tokens_of(reply.choices[0]), prompt.graded))
 
     def _form(self, prompt: Prompt) -> str:
         """Return the form of reply that the service is asked for."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
@@ -141,7 +143,7 @@ class H2OGPTE(H2OGPTEService):
         template = self.prompt_template_id if self.collection_id else None
         reply = self.asked(client, collection, conversation_text(prompt), settings, template)
         chunks = [chunk for chunk in client.list_chat_message_references(reply.id) if chunk.content.strip()]
-        return replace(
+        return structs.replace(
             self.described(client, reply),
             context=tuple(chunk.content for chunk in chunks),
             context_sources=tuple(map(_source, chunks)),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import structs
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
@@ -144,7 +146,7 @@ class HttpService(Connected):
             answer = await self._replied(prompt)
             if self.state_url:
                 after = await self._state(prompt)
-                answer = replace(answer, state=ApplicationState(after=after, before=before))
+                answer = structs.replace(answer, state=ApplicationState(after=after, before=before))
             if answer.session and prompt.session in self._cookies:  # the next turn names this session
                 self._cookies[answer.session] = self._cookies[prompt.session]
             return answer
@@ -337,7 +339,7 @@ class HttpService(Connected):
         if answer.cost_usd is not None:
             return answer
         models = (answer.served_model, self.llm_model_name)
-        return replace(answer, cost_usd=self.reported_cost(models, parts.get("usage")))
+        return structs.replace(answer, cost_usd=self.reported_cost(models, parts.get("usage")))
 
     def _check_status(self, response: Any) -> None:
         """Raise the fault of a status that is no success; redirects are not followed."""

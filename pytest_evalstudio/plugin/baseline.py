@@ -43,7 +43,6 @@ from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import CaseDigest
 from pytest_evalstudio.scoring.case_digests import case_digest_of
-from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 from pytest_evalstudio.scoring.confirming import is_refuted, is_unconfirmed
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.masking import masked
@@ -114,8 +113,8 @@ class SessionBaseline:
                 valid_names = {item.model_key, reader.run.model_name(item.model_key)}
                 is_model = names & (valid_names | {renamed[name] for name in valid_names if name in renamed})
                 is_file = self._paths.get(item.file, item.file) == file
-                if is_file and is_model and item.rows and not item.rows[0].error:
-                    answers.setdefault(item.key, item.rows[0].actual_output)
+                if is_file and is_model and item.rows and not item.rows[0].answer.error:
+                    answers.setdefault(item.key, item.rows[0].answer.text)
         return answers
 
     def check(self, items: Sequence[PlannedItem]) -> None:
@@ -162,6 +161,10 @@ class SessionBaseline:
         if not earlier.digest and attachments_digest(row) != earlier.attachments:
             lines.append("the images or files of the case are not those of the baseline")
         if result.confirmation is not None:
+            from pytest_evalstudio.scoring.confirmation import (
+                confirmation_sentence,  # most runs confirm nothing
+            )
+
             lines.append(confirmation_sentence(result.confirmation))
         if result.not_repeated:
             lines.append(f"not asked again: {result.not_repeated}")
@@ -218,6 +221,10 @@ class SessionBaseline:
         if earlier is not None and self.has_regressed(item, result):
             return ThresholdMissed(self._explained(item, earlier, result, message))
         if result.confirmation is not None:
+            from pytest_evalstudio.scoring.confirmation import (
+                confirmation_sentence,  # most runs confirm nothing
+            )
+
             message = f"{message}\n{confirmation_sentence(result.confirmation)}"
         return (
             KnownFailure(message)

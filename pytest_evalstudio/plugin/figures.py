@@ -13,9 +13,9 @@ from pytest_evalstudio.core.codes import INCOMPLETE
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.plugin.display import shown_line
 from pytest_evalstudio.plugin.keys import SCORE
+from pytest_evalstudio.record.codec import iso_time
 from pytest_evalstudio.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.scoring.messages import short, shown_repeat
-from pytest_evalstudio.scoring.record_texts import iso_time
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.text.figures import figure
 

@@ -22,7 +22,6 @@ from pytest_evalstudio.plugin.planning import PlannedFile, PlannedItem
 from pytest_evalstudio.plugin.private_api import FixtureItem, UsedFixtures, fixture_is_visible
 from pytest_evalstudio.plugin.settings import Shard
 from pytest_evalstudio.record.schema import Attempt
-from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 from pytest_evalstudio.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.scoring.messages import doubts, explain, headline, misses, skip_reason
 from pytest_evalstudio.scoring.perturbing.where import marker_name
@@ -182,6 +181,10 @@ class EvalItem(FixtureItem):
     def runtest(self) -> None:
         result = self._result()
         if is_unconfirmed(result) and result.confirmation is not None:
+            from pytest_evalstudio.scoring.confirmation import (
+                confirmation_sentence,  # most runs confirm nothing
+            )
+
             self.add_report_section("call", "evalstudio", f"{confirmation_sentence(result.confirmation)}\n")
         elif misses(result):
             baseline = self.chunk.evaluation.services.baseline

@@ -23,11 +23,11 @@ from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.planning import CaseOfModel
 from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.plugin.services import CurrentRun
+from pytest_evalstudio.record.codec import iso_time
 from pytest_evalstudio.record.outputs import PREVIOUS, REPORT_FILES, UNFINISHED, OutputFolder
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import JudgeSpend, SessionEnd, Shards
 from pytest_evalstudio.record.writer import FILE, RecordWriter
-from pytest_evalstudio.scoring.record_texts import iso_time
 from pytest_evalstudio.scoring.run_header import finished_run, new_run, now
 
 if TYPE_CHECKING:

@@ -29,11 +29,12 @@ from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.planning import PlannedItem, RunPlan, run_wide
 from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.plugin.services import Services
+from pytest_evalstudio.record.items import ItemHead
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.messages import brief_headline, error_cause, failure_signature, misses
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
-from pytest_evalstudio.scoring.recording import BROKEN, ItemHead, attempt_of, item_entry
+from pytest_evalstudio.scoring.recording import BROKEN, attempt_of, item_entry
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.run_header import document_digests, evaluator_entry, file_entry, model_entry
 
@@ -210,12 +211,11 @@ def _payload(item: EvalItem, report: pytest.TestReport, context: ReportContext) 
         reason=_reason(report) if result is None or not (result.errors or misses(result)) else "",
         xfail=task.xfail,
         attempts=_attempts(item),
-        segments=context.segments,
     )
     verdicts = result.verdicts if result is not None else ()
     tables = item_tables(item.planned, verdicts, context.announced, context.run_wide)
     tables.spans.update(context.services.spans.take())
-    entry = item_entry(head, result, context.run_wide)
+    entry = item_entry(head, result, context.run_wide, context.segments)
     item.stash.setdefault(ATTEMPTS, []).append(attempt_of(entry))
     return Payload.of(item.nodeid, tables, [entry])
 
@@ -287,9 +287,8 @@ def _payload_of_checks(
             key=result.task.key,
             model_key=model.key,
             attempts=attempts,
-            segments=context.segments,
         )
-        items.append(item_entry(head, result, evaluators))
+        items.append(item_entry(head, result, evaluators, context.segments))
         if announced.first("models", model.key):
             tables.models[model.key] = model_entry(model)
         if announced.first("evaluators", selected.id):

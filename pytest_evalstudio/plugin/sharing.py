@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from pytest_evalstudio.asking.runs import AskingRun, RunInputs
+from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.plugin.items import INDEX, EvalItem
@@ -135,22 +136,9 @@ def crash_payload(nodeid: str, item: SharedItem, header: str) -> Payload:
     """Return the record entry of an item whose worker died: an error of each of its evaluators."""
     code = OutcomeCode.NO_ANSWER
     row = RecordRow(
-        run=1,
-        input=item.question,
-        corpus=(),
-        context=(),
-        context_sources=(),
+        question=item.question,
         categories=item.categories,
-        relationships=(),
-        expected_output="",
-        output_condition="",
-        actual_output="",
-        actual_duration=0.0,
-        cost=None,
-        usage={},
-        retries=0,
-        error=CRASHED,
-        is_rag=False,
+        answer=Answer(error=CRASHED),
         outcomes=dict.fromkeys(item.evaluators, Outcome(status="error", code=code, reason=CRASHED)),
     )
     verdict = Verdict(status="error", passed=None, scores={}, missed=(), code=code, reason=CRASHED)

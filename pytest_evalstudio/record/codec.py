@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import re
@@ -134,3 +135,8 @@ def _json_has_infinity(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_json_has_infinity, value.values()))
     return isinstance(value, list | tuple) and any(map(_json_has_infinity, value))
+
+
+def iso_time(seconds: float) -> str:
+    """Return a time in seconds since the epoch as records write it."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="seconds")

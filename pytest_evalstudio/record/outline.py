@@ -6,9 +6,11 @@ Decoding an outline takes a part of the time and memory of decoding the item.
 from __future__ import annotations
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
-from pytest_evalstudio.record.items import Item, Link, Message, RecordedAttachment, VerdictWord
+from pytest_evalstudio.core.attachments import Attachment
+from pytest_evalstudio.core.cases import CaseData
+from pytest_evalstudio.record.items import Item, ItemHead
 
 
 class CallOutline(Struct, frozen=True, kw_only=True, gc=False):
@@ -19,53 +21,42 @@ class CallOutline(Struct, frozen=True, kw_only=True, gc=False):
     arguments_text: str = ""
 
 
-class AnswerOutline(Struct, frozen=True, kw_only=True, gc=False):
-    """The text of an answer in a conversation; see `items.RecordedAnswer`."""
-
-    actual_output: str
-
-
 class TurnOutline(Struct, frozen=True, kw_only=True, gc=False):
-    """A turn of a conversation; see `items.RecordedTurn`."""
+    """A turn of a conversation; see `core.cases.Exchange`."""
 
     prompt: str
-    answer: AnswerOutline
-    attachments: tuple[RecordedAttachment, ...] = ()
+    answer: TextOutline
+    attachments: tuple[Attachment, ...] = ()
 
 
-class RowOutline(Struct, frozen=True, kw_only=True, gc=False):
-    """A row without its outcomes; see `items.Row`.
+class TextOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """The text of an answer in a conversation."""
+
+    text: str = field(default="", name="actual_output")
+
+
+class AnswerOutline(Struct, frozen=True, kw_only=True, gc=False):
+    """An answer, as far as comparisons need it; see `core.cases.Answer`.
 
     Attributes:
         context: the array as it is in the line, which takes less time than its chunks.
     """
 
-    input: str
-    corpus: tuple[str, ...]
-    context: msgspec.Raw
-    relationships: tuple[Link, ...]
-    expected_output: str
-    output_condition: str
-    actual_output: str
-    actual_duration: float
-    cost: float | None
-    usage: dict[str, int]
-    error: str
-    accepted_outputs: tuple[str, ...] = ()
-    condition_on: str = ""
-    expects: str = ""
-    conversation: tuple[Message, ...] = ()
-    attachments: tuple[RecordedAttachment, ...] = ()
-    expected_facts: tuple[str, ...] = ()
-    guidelines: tuple[str, ...] = ()
-    expected_documents: tuple[str, ...] = ()
-    expected_chunks: tuple[str, ...] = ()
-    expected_tool_calls: msgspec.Raw | None = None
-    expected_state: msgspec.Raw = msgspec.Raw(b"{}")
-    plan: str = ""
-    categories: tuple[str, ...] = ()
+    text: str = field(default="", name="actual_output")
+    context: msgspec.Raw = msgspec.Raw(b"[]")
+    duration_s: float = field(default=0.0, name="actual_duration")
+    cost_usd: float | None = field(default=None, name="cost")
+    usage: dict[str, int] = {}
+    error: str = ""
     tool_calls: tuple[CallOutline, ...] = ()
     turns: tuple[TurnOutline, ...] = ()
+
+
+class RowOutline(CaseData, frozen=True, kw_only=True, gc=False):
+    """A row without its outcomes; see `items.RecordRow`."""
+
+    answer: AnswerOutline = AnswerOutline()
+    plan: str = ""
 
 
 class VerdictOutline(Struct, frozen=True, kw_only=True, gc=False):
@@ -90,23 +81,15 @@ class PerturbedOutline(Struct, frozen=True, kw_only=True, gc=False):
     meaning_kept: bool
 
 
-class ItemOutline(Struct, frozen=True, kw_only=True, gc=False, tag_field="kind", tag="item"):
+class ItemOutline(ItemHead, frozen=True, kw_only=True, gc=False, tag_field="kind", tag="item"):
     """An item in outline; see `items.Item`.
 
     Attributes:
         digest: the object as it is in the line, which is decoded only where it differs from another one.
     """
 
-    nodeid: str
-    verdict: VerdictWord
-    part: int = 0
-    file: str
-    key: str
-    model_key: str
-    code: str = ""
-    reason: str
     rows: tuple[RowOutline, ...]
-    verdicts: dict[str, VerdictOutline]
+    verdicts: dict[str, VerdictOutline] = {}
     flaky: bool = False
     confirmation: ConfirmationOutline | None = None
     perturbed: PerturbedOutline | None = None

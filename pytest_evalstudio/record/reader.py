@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.record.codec import decode_line, decode_plain
-from pytest_evalstudio.record.migrations import OldRecord, old_record
 from pytest_evalstudio.record.outline import AnyItem, decode_outlines
 from pytest_evalstudio.record.schema import SCHEMA_VERSION, FileEntry, Item, Line, Run, Tables
 from pytest_evalstudio.record.writer import FILE, completed, extend_spans, forget_parts
@@ -42,15 +41,14 @@ class RecordReader:
         run: the header; of an unfinished record with all that its lines add.
 
     Raises:
-        DataError: if the file is not a record, is damaged, or comes from a later version.
+        DataError: if the file is not a record, is damaged, or is of another version.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._old: OldRecord | None = None
         with open(path, "rb") as file:
             first = file.readline()
-            self._old = self._migration(first)
+            self._check_version(first)
             self.run = self._header(first)
             if self.run.finished is None:
                 self.run = self._with_tables(file)
@@ -91,7 +89,7 @@ class RecordReader:
         Raises:
             DataError: if a line is damaged.
         """
-        if self.run.finished is None or self._old is not None:
+        if self.run.finished is None:
             yield from self.items()
             return
         with open(self.path, "rb") as file:
@@ -107,8 +105,7 @@ class RecordReader:
                     yield from (self._item(raw, start) for start, raw in enumerate(io.BytesIO(block), number))
                     number += block.count(b"\n")
 
-    def _migration(self, raw: bytes) -> OldRecord | None:
-        """Return the migration that the lines of the file need, None for the current version."""
+    def _check_version(self, raw: bytes) -> None:
         try:
             head = decode_plain(raw)
         except (ValueError, RecursionError):
@@ -116,14 +113,8 @@ class RecordReader:
         if not isinstance(head, dict) or head.get("kind") != "run":
             raise self._damaged(1, "is not the record of a run: its first line is not a header")
         version = head.get("schema_version")
-        if version == SCHEMA_VERSION:
-            return None
-        old = old_record(version, head)
-        if old is None:
-            raise self._damaged(
-                1, f"is a record of version {version!r}; this version reads 1 to {SCHEMA_VERSION}"
-            )
-        return old
+        if version != SCHEMA_VERSION:
+            raise self._damaged(1, f"is a record of version {version!r}; this version reads {SCHEMA_VERSION}")
 
     def _header(self, raw: bytes) -> Run:
         line = self._line(raw, 1)
@@ -155,7 +146,7 @@ class RecordReader:
 
     def _line(self, raw: bytes, number: int) -> Line:
         try:
-            return decode_line(raw) if self._old is None else self._old.line(raw)
+            return decode_line(raw)
         except (ValueError, RecursionError) as exc:
             fact = "nested too deeply" if isinstance(exc, RecursionError) else str(exc)
             raise self._damaged(number, f"is not a line of a record: {fact}") from None

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import UNSET, Struct, UnsetType, field
-from msgspec.structs import force_setattr
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.parameters import ParameterSpec
@@ -22,12 +21,7 @@ from pytest_evalstudio.record.items import (
     CaseDigest,
     Item,
     JsonObject,
-    Link,
-    Message,
     Perturbation,
-    RecordedAnswer,
-    RecordedAttachment,
-    RecordedTurn,
     RecordRow,
     VerdictWord,
 )
@@ -48,14 +42,9 @@ __all__ = [
     "JudgeCheckEntry",
     "JudgeSpend",
     "Line",
-    "Link",
-    "Message",
     "ModelEntry",
     "Perturbation",
     "RecordRow",
-    "RecordedAnswer",
-    "RecordedAttachment",
-    "RecordedTurn",
     "Run",
     "RunSettings",
     "SessionEnd",
@@ -70,8 +59,8 @@ __all__ = [
 
 EvaluatorKind = Literal["bool", "classification", "heatmap"]
 
-SCHEMA_VERSION = 3
-"""Version of these types; a record of an earlier version is read through `migrations`."""
+SCHEMA_VERSION = 4
+"""Version of these types."""
 
 
 class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -247,7 +236,6 @@ class StepEntry(Struct, frozen=True, kw_only=True):
             versions of the environment, by name.
         sign_offs: last sign-off of each role.
         asks: whether it asks models.
-        standing: earlier name of `status`, read from older records and never written.
     """
 
     workflow: str
@@ -272,12 +260,6 @@ class StepEntry(Struct, frozen=True, kw_only=True):
     fingerprints: dict[str, str] = {}
     sign_offs: tuple[SignOffEntry, ...] = ()
     asks: bool = False
-    standing: str | UnsetType = UNSET
-
-    def __post_init__(self) -> None:
-        if self.standing is not UNSET:
-            force_setattr(self, "status", self.status or self.standing)
-            force_setattr(self, "standing", UNSET)
 
 
 class Tool(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -184,7 +184,7 @@ class AgentEvaluation:
             values: JsonObject = {}
             for assessment in self._assessments:
                 outcome = row.outcomes.get(assessment.id)
-                values |= assessment.values(outcome, len(row.context))
+                values |= assessment.values(outcome, len(row.answer.context))
                 if outcome is not None:
                     assessment.counted(
                         self._aggregators.setdefault(model, {}).setdefault(assessment.prefix, _Aggregator()),
@@ -256,11 +256,11 @@ def _named(prefix: str, name: str) -> str:
 
 
 def _entry(item: Item, row: RecordRow) -> JsonObject:
-    texts = msgspec.to_builtins(row)
+    texts = {**msgspec.to_builtins(row), **msgspec.to_builtins(row.answer)}
     return evaluation_entry(
         Row(
             key=item.key,
-            actual_output=row.actual_output,
+            actual_output=row.answer.text,
             **{name: texts[name] for name in _ROW if name in texts},
         )
     )

@@ -24,13 +24,13 @@ class ModelRequests:
 
     def add(self, row: RecordRow) -> None:
         """Count one row."""
-        self._calls += max(1, len(row.turns)) + row.retries
-        self._retries += row.retries
-        if row.error:
+        self._calls += max(1, len(row.answer.turns)) + row.answer.retries
+        self._retries += row.answer.retries
+        if row.answer.error:
             self._failed += 1
             return
         self._answered += 1
-        self._figures.add(row.actual_duration, row.first_token_s, row.usage)
+        self._figures.add(row.answer.duration_s, row.answer.first_token_s, row.answer.usage)
 
     def as_meta(self) -> JsonObject:
         """Return the counts under the names of a lab's `llm_model_meta`."""

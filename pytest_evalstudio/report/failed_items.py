@@ -84,7 +84,7 @@ class FailedItems:
         group_of = group_key(kind, misses, _code(item, misses))
         self._totals[group_of] += 1
         if self._folds_answers and item.rows:
-            answer = group_of, hash(item.rows[0].actual_output)
+            answer = group_of, hash(item.rows[0].answer.text)
             self._same[answer] += 1
             if self._same[answer] > 1:
                 return
@@ -147,7 +147,7 @@ class FailedItems:
             code=_code(item, misses),
             misses=misses,
             reason=_cut(item.reason),
-            error=_cut(row.error) if row is not None else "",
+            error=_cut(row.answer.error) if row is not None else "",
             repeats=len(item.rows),
             texts=_texts(row, misses, self._evaluators, change) if row is not None else FailureTexts(),
         )
@@ -211,10 +211,10 @@ def _failing_row(
 ) -> RecordRow:
     """Return the repeat that shows the failure: empty, with the worst score, or with an error."""
     if item.code == ItemCode.ANSWER_EMPTY:
-        return next((row for row in item.rows if is_blank(row.actual_output)), item.rows[0])
+        return next((row for row in item.rows if is_blank(row.answer.text)), item.rows[0])
     if misses:
         return worst_row(evaluators[misses[0].evaluator], item.rows)
-    return next((row for row in item.rows if row.error), item.rows[0])
+    return next((row for row in item.rows if row.answer.error), item.rows[0])
 
 
 def _texts(
@@ -223,21 +223,21 @@ def _texts(
     evaluators: Mapping[str, EvaluatorEntry],
     change: ItemChange | None,
 ) -> FailureTexts:
-    answer = "" if is_blank(row.actual_output) else _beginning(row.actual_output)
+    answer = "" if is_blank(row.answer.text) else _beginning(row.answer.text)
     reference = row.expected_by(misses[0].evaluator if misses else "")
     expected, actual = changed_words(_beginning(reference), answer)
-    marked = _marked(row, row.actual_output, misses, evaluators)
+    marked = _marked(row, row.answer.text, misses, evaluators)
     if not reference or shared_words(actual) < _COMPARABLE:
         actual = [Stretch(answer)] if answer else []
     return FailureTexts(
-        question=_cut(row.input, TEXT_CHARS),
+        question=_cut(row.question, TEXT_CHARS),
         expected=tuple(expected),
-        terms=tuple(_terms(row.output_condition, row.actual_output)) if _is_judged(row) else (),
+        terms=tuple(_terms(row.condition, row.answer.text)) if _is_judged(row) else (),
         actual=tuple(actual),
         segments=_marked(row, answer, misses, evaluators),
         snippet=tuple(snippet(marked)),
         changes=_changes(change) if change is not None else (),
-        left_out=len(row.actual_output) - len(answer) if answer else 0,
+        left_out=len(row.answer.text) - len(answer) if answer else 0,
     )
 
 

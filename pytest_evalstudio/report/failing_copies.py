@@ -91,5 +91,5 @@ def _copy_of(item: Item) -> FailedCopy:
         nodeid=item.nodeid,
         key=item.key,
         by=", ".join(perturbed.by) if perturbed is not None else "",
-        question=item.rows[0].input[:QUESTION_CHARS],
+        question=item.rows[0].question[:QUESTION_CHARS],
     )

@@ -119,15 +119,16 @@ class FailureBook:
             scores=verdict.scores,
             missed=verdict.missed,
             reason=_cut(reason),
-            question=_text(row.input),
+            question=_text(row.question),
             expected=_text(row.expected_by(info.id)),
-            condition=_cut(row.output_condition),
-            actual=_text(row.actual_output, marks, metric),
+            condition=_cut(row.condition),
+            actual=_text(row.answer.text, marks, metric),
             context=tuple(
-                _text(chunk, marks, metric, f"context:{i}") for i, chunk in enumerate(row.context[:CHUNKS])
+                _text(chunk, marks, metric, f"context:{i}")
+                for i, chunk in enumerate(row.answer.context[:CHUNKS])
             ),
-            chunks_left_out=max(0, len(row.context) - CHUNKS),
-            error=_cut(row.error),
+            chunks_left_out=max(0, len(row.answer.context) - CHUNKS),
+            error=_cut(row.answer.error),
         )
 
 

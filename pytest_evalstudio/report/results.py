@@ -17,18 +17,12 @@ import orjson
 from msgspec import Struct
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
+from pytest_evalstudio.core.cases import Exchange
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import (
-    EvaluatorEntry,
-    Item,
-    JsonObject,
-    ModelEntry,
-    RecordedTurn,
-    RecordRow,
-)
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, JsonObject, ModelEntry, RecordRow
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.descriptions import ModelRequests, describe_model
 from pytest_evalstudio.report.highlight import segments
@@ -198,7 +192,7 @@ class _Sheet:
         """Write one row."""
         values = [_portable(outcome.scores.get(key)) for key in self._keys]
         status, reason = outcome.status, outcome.reason
-        fault = row.error or (reason if status == "error" else "")
+        fault = row.answer.error or (reason if status == "error" else "")
         calibrated = outcome.details.get("calibration", {})
         tail = {
             **dict(zip(self._names, values, strict=True)),
@@ -245,10 +239,10 @@ def _values(item: Item, row: RecordRow) -> list[object]:
         item.nodeid,
         item.verdict,
         row.run,
-        row.input,
+        row.question,
         list(row.corpus),
-        list(row.context),
-        list(row.context_sources),
+        list(row.answer.context),
+        list(row.answer.context_sources),
         list(row.categories),
         [
             {"type": link.type, "target": link.target, "target_type": link.target_type}
@@ -256,24 +250,24 @@ def _values(item: Item, row: RecordRow) -> list[object]:
         ],
         row.expected_output,
         list(row.accepted_outputs),
-        row.output_condition,
-        row.actual_output,
+        row.condition,
+        row.answer.text,
         row.condition_on,
         row.expects,
         [each.name for each in row.attachments if each.media_type in IMAGE_TYPES],
         [each.name for each in row.attachments if each.media_type not in IMAGE_TYPES],
-        row.actual_duration,
-        row.cost,
-        row.usage,
-        row.retries,
-        _calls_json(row.tool_calls),
+        row.answer.duration_s,
+        row.answer.cost_usd,
+        row.answer.usage,
+        row.answer.retries,
+        _calls_json(row.answer.tool_calls),
         None
         if row.expected_tool_calls is None
         else written([call.to_dict() for call in row.expected_tool_calls]),
-        written([step.to_dict() for step in row.steps]),
-        written([_turn(turn) for turn in row.turns]),
-        row.ended_by,
-        row.finish_reason,
+        written([step.to_dict() for step in row.answer.steps]),
+        written([_turn(turn) for turn in row.answer.turns]),
+        row.answer.ended_by,
+        row.answer.finish_reason,
     ]
 
 
@@ -314,11 +308,11 @@ def _calls_json(calls: Sequence[ToolCall]) -> bytes:
     return written([call.to_dict() for call in calls])
 
 
-def _turn(turn: RecordedTurn) -> JsonObject:
+def _turn(turn: Exchange) -> JsonObject:
     return {
         "prompt": turn.prompt,
         **({"attachments": names} if (names := [each.name for each in turn.attachments]) else {}),
-        "actual_output": turn.answer.actual_output,
+        "actual_output": turn.answer.text,
         "tool_calls": [call.to_dict() for call in turn.answer.tool_calls],
         "error": turn.answer.error,
     }
@@ -351,7 +345,7 @@ def _metric_names(info: EvaluatorEntry) -> dict[str, str]:
 
 
 def _sentences(info: EvaluatorEntry, row: RecordRow, outcome: Outcome) -> list[dict[str, object]]:
-    parts = segments(row.actual_output, outcome.fragments, info.sentence_metric)
+    parts = segments(row.answer.text, outcome.fragments, info.sentence_metric)
     data = [
         {
             "text": part.text,

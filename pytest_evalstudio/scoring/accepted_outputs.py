@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from msgspec import structs
@@ -32,7 +31,7 @@ def alternatives(case: Case) -> tuple[Case, ...]:
     if not case.accepted_outputs:
         return (case,)
     return tuple(
-        dataclasses.replace(case, expected_output=output, accepted_outputs=()) for output in case.all_outputs
+        structs.replace(case, expected_output=output, accepted_outputs=()) for output in case.all_outputs
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from msgspec import structs
 
 from pytest_evalstudio.asking.dialogues import Dialogue, DialogueUser, FixedTurns, Request, ScriptedUser
 from pytest_evalstudio.asking.model_user import ModelUser, OpenJudge
@@ -99,7 +99,7 @@ def answered(
         retrieval: whether its answers must come with chunks, for cases that do not say.
     """
     retrieval = case.retrieval or retrieval
-    return dataclasses.replace(
+    return structs.replace(
         case,
         answer=answer,
         model_key=model.key,
@@ -115,10 +115,8 @@ def unpacked_case(case: Case) -> Case:
     answer, expected = case.answer, case.expected_tool_calls
     if not any(isinstance(values, Packed) for values in (answer.tool_calls, answer.steps, expected)):
         return case
-    return dataclasses.replace(
+    return structs.replace(
         case,
-        answer=dataclasses.replace(
-            answer, tool_calls=unpacked(answer.tool_calls), steps=unpacked(answer.steps)
-        ),
+        answer=structs.replace(answer, tool_calls=unpacked(answer.tool_calls), steps=unpacked(answer.steps)),
         expected_tool_calls=None if expected is None else unpacked(expected),
     )

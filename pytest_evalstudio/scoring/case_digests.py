@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import hashlib
 import json
@@ -40,10 +39,10 @@ def _parts(task: EvalTask, row: RecordRow) -> dict[str, object]:
     """Return the parts of a case by name, as people call them; falsy ones are not there."""
     case, expected_calls = task.case, row.expected_tool_calls
     return {
-        "question": [row.input, [(turn.role, turn.content) for turn in row.conversation]],
+        "question": [row.question, [(turn.role, turn.content) for turn in row.conversation]],
         "turns": _plan(case.plan, is_answered=task.answered),
         "images or files": [each.sha256 for each in row.attachments],
-        "condition": row.output_condition and [row.output_condition, row.condition_on],
+        "condition": row.condition and [row.condition, row.condition_on],
         # A case with one accepted answer has the digest that earlier versions recorded.
         "expected output": [row.expected_output, *row.accepted_outputs]
         if row.accepted_outputs
@@ -69,12 +68,12 @@ def _plan(plan: ConversationPlan | None, *, is_answered: bool) -> object:
     """
     if plan is None:
         return None
-    content = dataclasses.asdict(plan)
-    for number, (turn, planned) in enumerate(zip(content["turns"], plan.turns, strict=True)):
+    content = msgspec.to_builtins(plan)
+    for number, (turn, planned) in enumerate(zip(content.get("turns", ()), plan.turns, strict=True)):
         turn["attachments"] = [each.sha256 for each in planned.attachments]
         if is_answered and number:
             del turn["prompt"]
-    return masked_texts(msgspec.to_builtins(content))
+    return masked_texts(content)
 
 
 @functools.lru_cache(maxsize=256)

@@ -5,7 +5,6 @@ The record, the page and judges have the texts as they are. Places in a compared
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import re
 
@@ -64,11 +63,9 @@ def comparable_case(case: Case) -> ComparableCase:
     def compared(text: str) -> str:
         return comparable_text(text, keeps_invisible=keeps).text
 
-    comparable = dataclasses.replace(
+    comparable = structs.replace(
         case,
-        answer=dataclasses.replace(
-            case.answer, text=answer.text, context=tuple(chunk.text for chunk in context)
-        ),
+        answer=structs.replace(case.answer, text=answer.text, context=tuple(chunk.text for chunk in context)),
         question=compared(case.question),
         expected_output=compared(case.expected_output),
         accepted_outputs=tuple(map(compared, case.accepted_outputs)),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 
 from pytest_evalstudio.asking.secrets import MASK, looks_secret
 from pytest_evalstudio.metrics.detectors import redact, redact_identifier
@@ -42,3 +43,12 @@ def _safe(value: object, name: str) -> object:
     if isinstance(value, list | tuple):
         return [_safe(item, name) for item in value]
     return value
+
+
+def document_names(names: Iterable[str], folder: str) -> tuple[str, ...]:
+    """Return names of documents, relative to the folder of the case where they are below it.
+
+    The record is therefore the same on every machine.
+    """
+    prefix = folder.rstrip(os.sep) + os.sep
+    return tuple(safe_identifier(name.removeprefix(prefix)) for name in names)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, Self
 
+from msgspec import structs
+
 from pytest_evalstudio.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.asking.thoughts import scored_case
 from pytest_evalstudio.core.cases import NOTHING, Answer, Case, Retrieval
@@ -565,7 +567,7 @@ def _compared(
     return (
         case
         if other is None or not other.answers or other.not_run
-        else dataclasses.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
+        else structs.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
     )
 
 

@@ -15,9 +15,8 @@ from msgspec import Struct, structs
 
 from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.core.tracing import trace_and_span
-from pytest_evalstudio.scoring.identifiers import safe_identifier
+from pytest_evalstudio.scoring.identifiers import document_names, safe_identifier
 from pytest_evalstudio.scoring.masking import masked, masked_items, masked_key, masked_texts
-from pytest_evalstudio.scoring.record_texts import document_names
 
 S = TypeVar("S", bound=Struct)
 Recorder = Callable[[Any, str], Any]
@@ -40,9 +39,15 @@ def recorded(value: S, folder: str = "") -> S:
     return structs.replace(value, **changes) if changes else value
 
 
-def recorded_changes(value: Struct, folder: str = "") -> dict[str, Any]:
+def recorded_fields(value: Struct, cls: type[Struct], folder: str = "") -> dict[str, Any]:
+    """Return the fields that a value has of one of its types as a record holds them, by name."""
+    fields = {name: getattr(value, name) for name in cls.__struct_fields__}
+    return fields | recorded_changes(value, folder, cls)
+
+
+def recorded_changes(value: Struct, folder: str = "", cls: type[Struct] | None = None) -> dict[str, Any]:
     """Return the fields of a value that a record holds otherwise, by name."""
-    recorders, unrecorded = _plan(type(value))
+    recorders, unrecorded = _plan(cls or type(value))
     changes = {}
     for name, record in recorders:
         before = getattr(value, name)
@@ -117,7 +122,8 @@ def _identifier(text: str, folder: str) -> str:
 
 
 def _documents(names: tuple[str, ...], folder: str) -> tuple[str, ...]:
-    return document_names(names, folder)
+    relative = document_names(names, folder)
+    return names if relative == names else relative
 
 
 def _header(text: str, folder: str) -> str:

@@ -23,11 +23,11 @@ from pytest_evalstudio.core.problems import own_problem_type
 from pytest_evalstudio.core.reading import file_sha256
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.record import schema
+from pytest_evalstudio.record.codec import iso_time
 from pytest_evalstudio.record.revision import revision
-from pytest_evalstudio.scoring.identifiers import safe_description, safe_identifier
+from pytest_evalstudio.scoring.identifiers import document_names, safe_description, safe_identifier
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
-from pytest_evalstudio.scoring.record_texts import document_names, iso_time
 from pytest_evalstudio.scoring.tasks import ModelInfo
 
 TOOL = "pytest-evalstudio"

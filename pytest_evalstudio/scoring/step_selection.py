@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal, cast, get_args
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
@@ -146,9 +145,9 @@ def _at(values: Sequence[Any], indices: Sequence[int]) -> tuple[Any, ...]:
 
 def _replaced(case: Case, question: str, *, is_rag: bool = False, **parts: Any) -> Case:
     """Return a case with another question and other parts of the answer; no call or step is its own."""
-    answer: Answer = dataclasses.replace(case.answer, tool_calls=(), steps=(), turns=(), **parts)
+    answer: Answer = structs.replace(case.answer, tool_calls=(), steps=(), turns=(), **parts)
     condition_on = "context" if is_rag and case.condition_on != "both" else case.condition_on
-    return dataclasses.replace(
+    return structs.replace(
         case, question=question, answer=answer, is_rag=is_rag, plan=None, condition_on=condition_on
     )
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from msgspec import structs
+
 from pytest_evalstudio.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.core.cases import Answer
 
@@ -43,7 +45,7 @@ def ask_until_failure(
         fails = failing([(index, answers[index]) for index in waiting])
         for index, failed in zip(waiting, fails, strict=True):
             if failed:
-                answers[index] = replace(answers[index], ended_by="failed_turn")
+                answers[index] = structs.replace(answers[index], ended_by="failed_turn")
         waiting = [index for index, failed in zip(waiting, fails, strict=True) if not failed]
         for index in waiting:
             turns = answers[index].turns

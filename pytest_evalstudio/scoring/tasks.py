@@ -305,7 +305,7 @@ def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
     )
 
 
-def _calls(expected: Sequence[ExpectedToolCall] | None) -> Sequence[ExpectedToolCall] | None:
+def _calls(expected: Sequence[ExpectedToolCall] | None) -> tuple[ExpectedToolCall, ...] | None:
     return None if expected is None else constant(expected)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Sequence
 
@@ -105,7 +104,7 @@ def turn_case(case: Case, number: int) -> Case:
     """
     turns = case.answer.turns
     planned = _planned(case, number)
-    return dataclasses.replace(
+    return structs.replace(
         case,
         plan=None,
         question=turns[number - 1].prompt,
@@ -222,7 +221,7 @@ def _planned(case: Case, number: int) -> PlannedTurn:
 def _whole(case: Case) -> Case:
     """Return a conversation as a case: the last message, the turns before it, and the calls of all turns."""
     turns = case.answer.turns
-    return dataclasses.replace(
+    return structs.replace(
         case,
         question=turns[-1].prompt,
         conversation=(*case.conversation, *messages_of(turns[:-1])),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
 from msgspec import structs
@@ -40,12 +39,12 @@ def completed_answer(
     own = list(_of_last_request(spans, parents))
     fields = fields_of(Trace(trace_id, tuple(own)), question, Omissions())
     top = next((span.id for span in own if span.parent == parents[-1]), parents[-1])
-    answer = replace(answer, traceparent=traceparent(trace_id, top))
+    answer = structs.replace(answer, traceparent=traceparent(trace_id, top))
     if fields is None or fields_fault(fields):
         return answer
     values = cast(dict[str, Any], fields)
     if values["traceparent"]:
-        answer = replace(answer, traceparent=values["traceparent"])
+        answer = structs.replace(answer, traceparent=values["traceparent"])
     calls: Sequence[ToolCall] = values["tool_calls"]
     steps: Sequence[Step] = values["steps"]
     context = tuple(values["context"])
@@ -56,13 +55,13 @@ def completed_answer(
     if answer.context or not context:
         steps = _with_chunks_of_reply(answer.context, values["context"], steps)
     else:
-        answer = replace(
+        answer = structs.replace(
             answer,
             context=context,
             context_sources=tuple(values.get("context_sources", ())),
             context_scores=tuple(values.get("context_scores", ())),
         )
-    return replace(
+    return structs.replace(
         answer,
         tool_calls=tuple(calls),
         steps=answer.steps or tuple(steps),

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import dataclasses
 import json
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.analysis.aggregates import aggregates_of
 from pytest_evalstudio.api.builders import CaseFieldsWithCorpus, make_case
@@ -198,6 +198,6 @@ def test_a_case_by_hand_takes_lists_and_single_texts():
 
 
 def test_the_types_of_a_cases_fields_are_those_of_cases_and_answers() -> None:
-    fields = {field.name for cls in (Case, Answer) for field in dataclasses.fields(cls)}
+    fields = {field.name for cls in (Case, Answer) for field in structs.fields(cls)}
     by_path = {"images", "files"}
     assert set(CaseFieldsWithCorpus.__annotations__) == (fields | by_path) - {"question", "answer", "text"}

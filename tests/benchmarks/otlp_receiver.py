@@ -193,12 +193,12 @@ def ask(count: int, *, traced: bool) -> tuple[float, list[dict[str, Any]]]:
 def is_right(row: dict[str, Any]) -> bool:
     """Return whether an answer has all spans of its question, and none of another one."""
     prompt = row["input"]
-    calls = sorted((call["arguments"]["q"], call["arguments"]["n"]) for call in row["tool_calls"])
+    calls = sorted((call["arguments"]["q"], call["arguments"]["n"]) for call in row["answer"]["tool_calls"])
     return (
-        row["spans"] == "complete"
-        and row["context"] == [prompt]
+        row["answer"]["spans"] == "complete"
+        and row["answer"]["context"] == [prompt]
         and calls == [(prompt, n) for n in range(3)]
-        and len(row["steps"]) == 4
+        and len(row["answer"]["steps"]) == 4
     )
 
 

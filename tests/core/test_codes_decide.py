@@ -18,7 +18,7 @@ from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import Item, RecordRow
 from pytest_evalstudio.record.writer import RecordWriter
 
-RECORD = Path(__file__).parents[1] / "record" / "data" / "record-0.1.0.jsonl"
+RECORD = Path(__file__).parents[1] / "record" / "data" / "record.jsonl"
 OTHER = "Something else entirely."
 
 
@@ -47,7 +47,8 @@ def reworded(item: Item) -> Item:
 
 def _row(row: RecordRow) -> RecordRow:
     outcomes = {id: _outcome(outcome) for id, outcome in row.outcomes.items()}
-    return msgspec.structs.replace(row, error=OTHER if row.error else "", outcomes=outcomes)
+    answer = msgspec.structs.replace(row.answer, error=OTHER if row.answer.error else "")
+    return msgspec.structs.replace(row, answer=answer, outcomes=outcomes)
 
 
 def _outcome(outcome: Outcome) -> Outcome:

@@ -129,7 +129,10 @@ def test_a_heading_quoted_alone_is_the_least_grounded_sentence(run: Run) -> None
     (row,) = item["rows"]
     outcome = row["outcomes"]["groundedness"]
     quoted, heading = outcome["fragments"]
-    assert row["actual_output"][heading["start"] : heading["end"]] == "Credit card: interest and payments"
+    assert (
+        row["answer"]["actual_output"][heading["start"] : heading["end"]]
+        == "Credit card: interest and payments"
+    )
     assert (
         heading["scores"]["groundedness"]
         == outcome["scores"]["groundedness"]

@@ -70,19 +70,21 @@ def test_the_answer_has_what_the_model_saw(
     for item in items.values():
         [row] = item["rows"]
         country = item["key"]
-        assert row["actual_output"] == f"The fee in {country} is known."
-        tool_calls = row.get("tool_calls", [])
+        assert row["answer"]["actual_output"] == f"The fee in {country} is known."
+        tool_calls = row["answer"].get("tool_calls", [])
         calls = [
             {"name": call["name"], "country": call["arguments"]["country"], "result": call["result"]}
             for call in tool_calls
         ]
         assert calls == ([model.calls[country]] if name in CALLS else [])
         assert [call.get("agent") for call in tool_calls] == [AGENTS.get(name)] * len(calls)
-        assert row["context"] == ([f"Fees of {country}."] if name in RETRIEVES else [])
-        assert row["context_sources"] == ([f"{country}.md"] if name in RETRIEVES else [])
-        assert (row.get("first_token_s") is not None) == (name == "llama_index_stream")
+        assert row["answer"]["context"] == ([f"Fees of {country}."] if name in RETRIEVES else [])
+        assert row["answer"]["context_sources"] == ([f"{country}.md"] if name in RETRIEVES else [])
+        assert (row["answer"].get("first_token_s") is not None) == (name == "llama_index_stream")
         expected = {f"{kind}_tokens": count for kind, count in model.tokens[country].items()}
-        assert counted(row["usage"]) == ({} if name in REPORTS_NO_TOKENS else expected), json.dumps(row)
+        assert counted(row["answer"]["usage"]) == ({} if name in REPORTS_NO_TOKENS else expected), json.dumps(
+            row
+        )
 
 
 def counted(usage: Mapping[str, int]) -> dict[str, int]:

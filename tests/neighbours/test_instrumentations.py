@@ -148,14 +148,17 @@ def check(project: Project, model: Model, *, retrieves: bool) -> None:
     for item in items.values():
         [row] = item["rows"]
         country = item["key"]
-        assert (row["spans"], row["actual_output"]) == ("complete", f"The fee in {country} is known.")
-        [call] = row["tool_calls"]
+        assert (row["answer"]["spans"], row["answer"]["actual_output"]) == (
+            "complete",
+            f"The fee in {country} is known.",
+        )
+        [call] = row["answer"]["tool_calls"]
         seen = {"name": call["name"], "country": call["arguments"]["country"], "result": call["result"]}
         assert seen == model.calls[country]
-        tokens = {kind: row["usage"][f"{kind}_tokens"] for kind in ("input", "output")}
+        tokens = {kind: row["answer"]["usage"][f"{kind}_tokens"] for kind in ("input", "output")}
         assert tokens == model.tokens[country]
-        assert row["context"] == ([f"Fees of {country}."] if retrieves else [])
-        assert [step["kind"] for step in row["steps"]].count("model") == 2
+        assert row["answer"]["context"] == ([f"Fees of {country}."] if retrieves else [])
+        assert [step["kind"] for step in row["answer"]["steps"]].count("model") == 2
 
 
 def write_project(project: Project, application: str, url: str, *, model: str, table: str = "") -> None:
@@ -190,12 +193,12 @@ def test_an_agent_that_exceeds_its_turns_keeps_its_calls(project: Project, neigh
     _, items = project.record()
     for item in items.values():
         [row] = item["rows"]
-        [call] = row["tool_calls"]
-        assert "MaxTurnsExceeded" in row["error"]
+        [call] = row["answer"]["tool_calls"]
+        assert "MaxTurnsExceeded" in row["answer"]["error"]
         assert (call["name"], call["arguments"]) == ("get_fee", {"country": item["key"]})
         assert call["result"] == f"{len(item['key'])} USD in {item['key']}"
         step = COUNTRIES.index(item["key"]) + 1
-        assert row["usage"]["input_tokens"] == 100 * step
+        assert row["answer"]["usage"]["input_tokens"] == 100 * step
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])

@@ -92,9 +92,9 @@ def test_answers_and_usage_of_a_local_server_arrive(project: Project, server: tu
     _, items = project.record()
     for item in items.values():
         (row,) = item["rows"]
-        words = row["actual_output"].split()
+        words = row["answer"]["actual_output"].split()
         assert words
         assert set(words) <= set(WORDS.split())
-        assert row["usage"]["input_tokens"] > 0
-        assert row["usage"]["output_tokens"] >= len(words)
+        assert row["answer"]["usage"]["input_tokens"] > 0
+        assert row["answer"]["usage"]["output_tokens"] >= len(words)
     project.run("-n", "1").assert_outcomes(passed=1, failed=1)

@@ -54,7 +54,7 @@ def kept(project: Project) -> dict[str, tuple[str, str]]:
     lines = (project.folder / "evalstudio-baseline.jsonl").read_text(encoding="utf-8").splitlines()
     items = [json.loads(line) for line in lines[1:]]
     assert [item["index"] for item in items] == list(range(len(items)))
-    return {item["key"]: (item["verdict"], item["rows"][0]["actual_output"]) for item in items}
+    return {item["key"]: (item["verdict"], item["rows"][0]["answer"]["actual_output"]) for item in items}
 
 
 def compared(project: Project) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def test_tool_calls_of_a_host_are_kept_with_the_answer(project: Project) -> None
         project.run().assert_outcomes(passed=1, failed=1)  # an answer without text meets no condition
 
         for item in project.record()[1].values():
-            (call,) = item["rows"][0]["tool_calls"]
+            (call,) = item["rows"][0]["answer"]["tool_calls"]
             assert call == {"id": "1", "name": "add", "arguments": {"a": 2}}
 
 

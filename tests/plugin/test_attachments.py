@@ -85,7 +85,7 @@ def test_an_application_that_looks_passes(project: Project) -> None:
     [image] = row["attachments"]
     assert image["name"] == "charts/chart.png"
     assert (image["media_type"], image["size"]) == ("image/png", len(RED))
-    turns = items["talk[app]"]["rows"][0]["turns"]
+    turns = items["talk[app]"]["rows"][0]["answer"]["turns"]
     assert [[each["name"] for each in turn["attachments"]] for turn in turns] == [
         ["charts/chart.png"],
         ["terms.md"],
@@ -149,7 +149,7 @@ def test_a_changed_image_is_another_question_and_said_by_the_comparison(project:
     project.run("sums_suite.json").assert_outcomes(passed=1)
     project.run_command("baseline", "save", "evalstudio-report", "-o", "base.jsonl.gz")
     project.run("sums_suite.json").assert_outcomes(passed=1)
-    assert project.record()[1]["colour[app]"]["rows"][0]["stored"]
+    assert project.record()[1]["colour[app]"]["rows"][0]["answer"]["stored_at"]
     project.write("charts/chart.png", BLUE)
     result = project.run("sums_suite.json", "--evalstudio-baseline", "base.jsonl.gz")
     result.assert_outcomes(failed=1)
@@ -250,7 +250,7 @@ def test_the_image_of_a_simulated_user_comes_with_the_first_message(project: Pro
     project.suite({"key": "talk", "user": user, "images": ["charts/chart.png"], "condition": '"blue"'})
     project.run("sums_suite.json")
     _, items = project.record()
-    turns = items["talk[app]"]["rows"][0]["turns"]
+    turns = items["talk[app]"]["rows"][0]["answer"]["turns"]
     assert [len(turn.get("attachments", ())) for turn in turns] == [1, 0]
     assert [turn["answer"]["actual_output"] for turn in turns] == ["It is red.", "It is blue."]
 

@@ -59,7 +59,7 @@ def test_a_csv_data_set_and_a_yaml_suite_run_like_their_json_forms(project: Proj
     project.run().assert_outcomes(passed=2)
 
     _, items = project.record()
-    assert items["q[dataset]"]["rows"][0]["context"] == ["4 it is", "c2"]
+    assert items["q[dataset]"]["rows"][0]["answer"]["context"] == ["4 it is", "c2"]
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_suites_with_documents_and_no_model_are_answered_by_the_embedded_one(pro
 
     header, items = project.record()
     assert [model["host"] for model in header["models"].values()] == ["extractive"]
-    assert items["fee[extractive]"]["rows"][0]["context_sources"] == ["fees.md"]
+    assert items["fee[extractive]"]["rows"][0]["answer"]["context_sources"] == ["fees.md"]
 
 
 def test_the_nearest_configuration_wins(project: Project) -> None:

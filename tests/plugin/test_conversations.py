@@ -124,8 +124,8 @@ def test_a_scripted_user_holds_the_conversation(desk: Project) -> None:
     desk.suite({"key": "k", "user": user, "condition": '"E2"', "expected_tool_calls": ["find", "cancel"]})
     desk.run().assert_outcomes(passed=1)
     [item] = recorded(desk)
-    assert [turn.prompt for turn in item.rows[0].turns] == ["Please cancel", "E2", "yes"]
-    assert item.rows[0].actual_output == "E2 is cancelled"
+    assert [turn.prompt for turn in item.rows[0].answer.turns] == ["Please cancel", "E2", "yes"]
+    assert item.rows[0].answer.text == "E2 is cancelled"
 
 
 def test_a_conversation_that_never_ends_is_stopped_and_fails_with_a_code(desk: Project) -> None:
@@ -135,7 +135,7 @@ def test_a_conversation_that_never_ends_is_stopped_and_fails_with_a_code(desk: P
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["the conversation did not end: *"])
     [item] = recorded(desk)
-    assert (item.code, len(item.rows[0].turns)) == ("conversation_not_ended", 3)
+    assert (item.code, len(item.rows[0].answer.turns)) == ("conversation_not_ended", 3)
 
 
 def test_a_user_without_a_reply_does_not_hide_that_the_end_was_never_reached(desk: Project) -> None:
@@ -154,8 +154,11 @@ def test_a_user_without_a_reply_does_not_hide_that_the_end_was_never_reached(des
         ["the conversation did not end: no answer meets stop_when, and the user has no reply to the last one"]
     )
     items = {item.key: item for item in recorded(desk)}
-    assert (items["missed"].code, items["missed"].rows[0].ended_by) == ("conversation_not_ended", "no_reply")
-    assert items["reached"].rows[0].ended_by == ""
+    assert (items["missed"].code, items["missed"].rows[0].answer.ended_by) == (
+        "conversation_not_ended",
+        "no_reply",
+    )
+    assert items["reached"].rows[0].answer.ended_by == ""
 
 
 def test_each_turn_is_perturbed_and_a_flip_names_it(desk: Project) -> None:
@@ -316,7 +319,7 @@ def test_the_state_of_the_application_is_compared_after_the_conversation(desk: P
         ['final_state: state_met 0 < 1: /cards/4417 is "active", expected "frozen", /cards/8820 changed']
     )
     wrong = next(item for item in recorded(desk) if item.key == "wrong")
-    assert wrong.rows[0].state == '{"cards": {"4417": "active", "8820": "frozen"}}'
+    assert wrong.rows[0].answer.state == '{"cards": {"4417": "active", "8820": "frozen"}}'
     assert wrong.rows[0].state_before == '{"cards": {"4417": "active", "8820": "active"}}'
 
 
@@ -354,4 +357,4 @@ def test_a_conversation_stops_where_a_refusal_is_missing(project: Project) -> No
     project.suite({"key": "a", "turns": turns, "on_failure": "stop"})
     project.run().assert_outcomes(failed=1)
     line = (project.folder / "evalstudio-report" / "record.jsonl").read_text().splitlines()[1]
-    assert len(json.loads(line)["rows"][0]["turns"]) == 1
+    assert len(json.loads(line)["rows"][0]["answer"]["turns"]) == 1

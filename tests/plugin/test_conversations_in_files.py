@@ -97,7 +97,7 @@ def test_what_follows_the_answer_is_shown_and_fails_nothing(project: Project, na
 
     _, items = project.record()
     assert {item["key"]: item["verdict"] for item in items.values()} == {key: ROWS[key][-1] for key in ROWS}
-    closing = {item["key"]: item["rows"][0].get("closing_messages", []) for item in items.values()}
+    closing = {item["key"]: item["rows"][0]["answer"].get("closing_messages", []) for item in items.values()}
     assert closing["ends with the user"] == closing["longer"] == [THANKS["content"]]
     assert closing["perfect"] == []
     result.stdout.fnmatch_lines(["after it, user: Thanks! ###STOP###"])

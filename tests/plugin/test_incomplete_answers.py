@@ -61,7 +61,7 @@ def test_incomplete_answers_are_named_everywhere(project: Project) -> None:
     assert f"Incomplete: {SENTENCE.partition(',')[0]}" in (report / "summary.md").read_text("utf-8")
     assert SENTENCE.partition(",")[0] in (report / "interpretation.html").read_text("utf-8")
     _, items = project.record()
-    reasons = {key: item["rows"][0].get("finish_reason") for key, item in items.items()}
+    reasons = {key: item["rows"][0]["answer"].get("finish_reason") for key, item in items.items()}
     assert reasons == {"whole[served]": "stop", "filtered[served]": "content_filter", "cut[served]": "length"}
     [summary] = report.glob("**/interpretation*.json")
     assert json.loads(summary.read_text("utf-8"))["run"]["incomplete_answers"] == {

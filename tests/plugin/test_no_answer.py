@@ -189,7 +189,7 @@ def test_a_lab_keeps_tool_calls_so_that_such_an_answer_is_not_empty(project: Pro
     project.run("answers_lab.json").assert_outcomes(passed=1, failed=1)
     _, items = project.record()
     assert items["silent[m]"]["code"] == "answer_empty"
-    assert items["calls[m]"]["rows"][0]["tool_calls"] == [{"name": "fees"}]
+    assert items["calls[m]"]["rows"][0]["answer"]["tool_calls"] == [{"name": "fees"}]
 
 
 @pytest.mark.parametrize("id", ["pii_leakage", "sensitive_data_leakage", "toxicity", "looping_detection"])

@@ -183,7 +183,7 @@ def test_copies_are_asked_anew_even_of_a_model_whose_answers_are_kept(project: P
     )
     project.suite(SUM)
     project.run("--evalstudio-perturb", "copy,copy")
-    answers = {item["rows"][0]["actual_output"] for item in project.record()[1].values()}
+    answers = {item["rows"][0]["answer"]["actual_output"] for item in project.record()[1].values()}
     assert len(answers) == 3
 
 

@@ -43,7 +43,7 @@ def plain(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     for item in items:
         item["duration_s"] = None
         for row in item["rows"]:
-            row["actual_duration"] = None
+            row["answer"]["actual_duration"] = None
     return {name: value for name, value in header.items() if name not in VARYING}, items
 
 

@@ -38,8 +38,11 @@ def test_a_condition_reads_the_answer_alone(project: Project) -> None:
     project.run().assert_outcomes(passed=1, failed=2)
     _, items = project.record()
     row = items["free[app]"]["rows"][0]
-    assert (row["actual_output"], row["thoughts"]) == ("It is free.", "Perhaps 15 USD? No.")
-    assert items["beside[app]"]["rows"][0]["thoughts"] == "Perhaps 15 USD?"
+    assert (row["answer"]["actual_output"], row["answer"]["thoughts"]) == (
+        "It is free.",
+        "Perhaps 15 USD? No.",
+    )
+    assert items["beside[app]"]["rows"][0]["answer"]["thoughts"] == "Perhaps 15 USD?"
 
 
 def test_an_unfinished_thought_is_an_error_that_names_the_limit(project: Project) -> None:
@@ -49,7 +52,7 @@ def test_an_unfinished_thought_is_an_error_that_names_the_limit(project: Project
     _, items = project.record()
     row = items["open[app]"]["rows"][0]
     assert items["open[app]"]["verdict"] == "error"
-    assert (row["actual_output"], row["thoughts"]) == ("", "Perhaps it is")
+    assert (row["answer"]["actual_output"], row["answer"]["thoughts"]) == ("", "Perhaps it is")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +91,7 @@ def test_answers_of_labs_lose_their_thoughts(
     project.run().assert_outcomes(passed=1)
     _, items = project.record()
     (item,) = items.values()
-    assert item["rows"][0]["thoughts"] == "Perhaps 15 USD? No, ask Acme."
+    assert item["rows"][0]["answer"]["thoughts"] == "Perhaps 15 USD? No, ask Acme."
 
 
 def test_the_setting_of_the_configuration_holds_for_given_answers(project: Project) -> None:
@@ -115,6 +118,6 @@ def test_the_history_of_a_conversation_has_no_thoughts(project: Project) -> None
     project.run()
     _, items = project.record()
     (item,) = items.values()
-    turns = [turn["answer"] for turn in item["rows"][0]["turns"]]
+    turns = [turn["answer"] for turn in item["rows"][0]["answer"]["turns"]]
     assert [turn["thoughts"] for turn in turns] == ["Hm.", "Hm."]
     assert "Hm." not in json.dumps([turn["actual_output"] for turn in turns])

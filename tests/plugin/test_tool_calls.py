@@ -71,7 +71,7 @@ def test_the_right_agent_passes_and_the_wrong_one_fails(agent: Project) -> None:
         "call 1, cancel_booking before get_*"
     )
     assert wrong["rows"][0]["outcomes"]["effort"]["reason"] == "calls: 3, at most 2 allowed"
-    assert right["rows"][0]["tool_calls"][0] == {"name": "get_booking", "arguments": {"id": "E1"}}
+    assert right["rows"][0]["answer"]["tool_calls"][0] == {"name": "get_booking", "arguments": {"id": "E1"}}
     assert right["rows"][0]["expected_tool_calls"][1] == CASE["expected_tool_calls"][1]
 
 

@@ -105,16 +105,16 @@ def rows_of(project: Project) -> list[dict[str, Any]]:
 def check_spans(row: dict[str, Any]) -> None:
     """Check that an answer has what the spans of its own question say, and only that."""
     prompt = row["input"]
-    assert (row["spans"], row["context"]) == ("complete", [f"Document of {prompt}"])
-    assert [call["arguments"] for call in row["tool_calls"]] == [{"q": prompt}]
-    assert row["usage"] == {"input_tokens": len(prompt)}
-    steps = {step["kind"]: step for step in row["steps"]}
+    assert (row["answer"]["spans"], row["answer"]["context"]) == ("complete", [f"Document of {prompt}"])
+    assert [call["arguments"] for call in row["answer"]["tool_calls"]] == [{"q": prompt}]
+    assert row["answer"]["usage"] == {"input_tokens": len(prompt)}
+    steps = {step["kind"]: step for step in row["answer"]["steps"]}
     assert (steps["retrieval"]["name"], steps["retrieval"]["text"]) == ("faq", prompt)
     assert (steps["retrieval"]["documents"], steps["tool"]["call"]) == ([0], 0)
     assert steps["model"]["output"] == f"About {prompt}"
     assert {step["parent"] for kind, step in steps.items() if kind != "agent"} == {steps["agent"]["id"]}
-    assert row["traceparent"].split("-")[2] == steps["agent"]["id"]
-    assert len(row["steps"]) == 4
+    assert row["answer"]["traceparent"].split("-")[2] == steps["agent"]["id"]
+    assert len(row["answer"]["steps"]) == 4
 
 
 @pytest.mark.parametrize("workers", WORKERS)
@@ -129,7 +129,7 @@ def test_spans_of_this_process_complete_the_answer_to_their_question(
     assert len(rows) == 40
     for row in rows:
         check_spans(row)
-    assert len({row["traceparent"].split("-")[1] for row in rows}) == 40
+    assert len({row["answer"]["traceparent"].split("-")[1] for row in rows}) == 40
 
 
 def test_a_fixture_with_a_provider_of_its_own_is_watched(project: Project) -> None:
@@ -186,10 +186,10 @@ def test_an_application_that_raises_keeps_its_calls_and_rules_judge_them(
     result = project.run_process()
     result.assert_outcomes(**outcomes)
     [row] = rows_of(project)
-    assert "more than 2 turns" in row["error"]
-    assert [call["arguments"] for call in row["tool_calls"]] == [{"q": "Question 0?"}] * 2
-    assert [step["kind"] for step in row["steps"]] == ["agent", "tool", "model", "tool"]
-    assert row["usage"] == {"input_tokens": len("Question 0?")}
+    assert "more than 2 turns" in row["answer"]["error"]
+    assert [call["arguments"] for call in row["answer"]["tool_calls"]] == [{"q": "Question 0?"}] * 2
+    assert [step["kind"] for step in row["answer"]["steps"]] == ["agent", "tool", "model", "tool"]
+    assert row["answer"]["usage"] == {"input_tokens": len("Question 0?")}
     result.stdout.fnmatch_lines([f"*{reason}*"])
     result.stdout.fnmatch_lines(["*more than 2 turns*"])
 
@@ -248,12 +248,15 @@ def test_what_the_reply_says_stays(project: Project) -> None:
     suite(project, 1)
     project.run_process().assert_outcomes(passed=1)
     [row] = rows_of(project)
-    assert (row["context"], row["usage"]) == (["Other.", "Document of Question 0?"], {"input_tokens": 1})
-    assert [(call["name"], bool(call.get("result"))) for call in row["tool_calls"]] == [
+    assert (row["answer"]["context"], row["answer"]["usage"]) == (
+        ["Other.", "Document of Question 0?"],
+        {"input_tokens": 1},
+    )
+    assert [(call["name"], bool(call.get("result"))) for call in row["answer"]["tool_calls"]] == [
         ("look", False),
         ("find", True),
     ]
-    steps = {step["kind"]: step for step in row["steps"]}
+    steps = {step["kind"]: step for step in row["answer"]["steps"]}
     assert (steps["retrieval"]["documents"], steps["tool"]["call"]) == ([1], 1)
 
 
@@ -425,7 +428,7 @@ def test_spans_that_do_not_come_are_reported(project: Project) -> None:
     result.stdout.fnmatch_lines(
         ["*spans: 2 of 2 answers lack spans that had not arrived when the wait ended*"]
     )
-    assert {row["spans"] for row in rows_of(project)} == {"incomplete"}
+    assert {row["answer"]["spans"] for row in rows_of(project)} == {"incomplete"}
     with service(project, spans="none", wait_s=0.1):
         result = project.run_process()
     result.stdout.fnmatch_lines(["*spans: none arrived for 2 of 2 answers*"])
@@ -490,7 +493,10 @@ def test_scores_go_under_the_span_of_the_application(project: Project) -> None:
         project.run_process("--evalstudio-otlp", collector.url).assert_outcomes(passed=3)
         [request] = collector.requests
     events = events_of(parsed(request.content))
-    spans = {row["traceparent"].split("-")[1]: row["steps"][0]["id"] for row in rows_of(project)}
+    spans = {
+        row["answer"]["traceparent"].split("-")[1]: row["answer"]["steps"][0]["id"]
+        for row in rows_of(project)
+    }
     assert {event.trace_id.hex(): event.span_id.hex() for event in events} == spans
     assert {attributes_of(event)["gen_ai.evaluation.name"] for event in events} >= {"effort.model_calls"}
 
@@ -549,7 +555,7 @@ def ask(prompt):
     suite(project, 1)
     project.run_process().assert_outcomes(passed=1)
     [row] = rows_of(project)
-    assert (row["actual_output"], row["context"]) == ("Yes", [])
+    assert (row["answer"]["actual_output"], row["answer"]["context"]) == ("Yes", [])
     record = project.folder / "evalstudio-report" / "record.jsonl"
     assert record.stat().st_size < 1_000_000
     assert Path(record).is_file()

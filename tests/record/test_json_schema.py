@@ -13,7 +13,7 @@ from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.json_schema import record_schema
 from pytest_evalstudio.record.reader import RecordReader
 
-RECORD = Path(__file__).parent / "data" / "record-0.1.0.jsonl"
+RECORD = Path(__file__).parent / "data" / "record.jsonl"
 VALIDATOR = Draft202012Validator(record_schema())
 
 

@@ -16,7 +16,7 @@ from pytest_evalstudio.record.outline import ItemOutline
 from pytest_evalstudio.record.reader import RecordReader
 from support.records import RecordBuilder, score
 
-OLD = Path(__file__).parent / "data" / "record-0.1.0.jsonl"
+RUN = Path(__file__).parent / "data" / "record.jsonl"
 
 
 def written(folder: Path, *answers: str) -> Path:
@@ -34,7 +34,7 @@ def same_fields(path: Path) -> bool:
     names = ("nodeid", "verdict", "part", "file", "key", "model_key", "reason", "flaky")
     return len(outlines) == len(items) and all(
         all(getattr(outline, name) == getattr(item, name) for name in names)
-        and [row.actual_output for row in outline.rows] == [row.actual_output for row in item.rows]
+        and [row.answer.text for row in outline.rows] == [row.answer.text for row in item.rows]
         and {id: entry.scores for id, entry in outline.verdicts.items()}
         == {id: entry.scores for id, entry in item.verdicts.items()}
         for outline, item in zip(outlines, items, strict=True)
@@ -58,8 +58,8 @@ def test_infinities_are_numbers(tmp_path: Path) -> None:
     assert outline.verdicts["quality"].scores["score"] == math.inf
 
 
-def test_records_of_earlier_versions_have_outlines() -> None:
-    assert same_fields(OLD)
+def test_a_stored_run_has_outlines() -> None:
+    assert same_fields(RUN)
 
 
 def test_a_damaged_line_is_reported_with_its_number(tmp_path: Path) -> None:

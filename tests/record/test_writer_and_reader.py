@@ -223,13 +223,12 @@ def test_a_missing_record_is_reported_with_its_place(tmp_path: Path) -> None:
         ("[" * 100_000, "is not the record of a run"),
         ("[1]", "is not the record of a run"),
         ('{"kind": "item"}', "is not the record of a run"),
-        ('{"kind": "run", "schema_version": 4}', "is a record of version 4; this version reads 1 to 3"),
-        ('{"kind": "run"}', "is a record of version None; this version reads 1 to 3"),
+        ('{"kind": "run", "schema_version": 3}', "is a record of version 3; this version reads 4"),
+        ('{"kind": "run"}', "is a record of version None; this version reads 4"),
         (
-            '{"kind": "run", "schema_version": 3, "models": {}}',
+            '{"kind": "run", "schema_version": 4, "models": {}}',
             "is not a line of a record: Object missing required field `run_id`",
         ),
-        ('{"kind": "run", "schema_version": 1, "models": []}', "is not a line of a record: is damaged"),
     ],
 )
 def test_a_file_that_is_not_a_record_is_reported(tmp_path: Path, text: str, fault: str) -> None:

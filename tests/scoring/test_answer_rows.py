@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.asking.dialogues import joined_answer
 from pytest_evalstudio.core.cases import Answer, Exchange
@@ -14,13 +14,9 @@ from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import Row
-from pytest_evalstudio.scoring.answer_rows import (
-    answer_of_record,
-    answer_of_row,
-    complete_row,
-    recorded_answer,
-)
+from pytest_evalstudio.scoring.answer_rows import answer_of_row, complete_row
 from pytest_evalstudio.scoring.masking import masked_items, masked_texts
+from pytest_evalstudio.scoring.recorded import recorded
 
 FULL = Answer(
     text="5 USD",
@@ -63,28 +59,28 @@ OF_ASKING = {"not_supported", "not_asked", "access_refused", "retrieves", "error
 
 
 def test_the_answer_has_a_value_in_each_field() -> None:
-    unset = {item.name for item in dataclasses.fields(Answer) if getattr(FULL, item.name) == item.default}
+    unset = {item.name for item in structs.fields(Answer) if getattr(FULL, item.name) == item.default}
     assert unset == OF_ASKING | OF_CONVERSATIONS, "give these fields a value above"
 
 
 def test_a_record_keeps_every_field() -> None:
-    recorded = recorded_answer(FULL, "/lab")
-    assert recorded.context_sources == ("fees.md", "/else/rates.md")
-    assert recorded.stored == "1970-01-01T00:00:07+00:00"
-    expected = dataclasses.replace(FULL, context_sources=("fees.md", "/else/rates.md"), artifacts=())
-    assert answer_of_record(recorded) == expected
+    answer = recorded(FULL, "/lab")
+    assert answer.context_sources == ("fees.md", "/else/rates.md")
+    expected = structs.replace(FULL, context_sources=("fees.md", "/else/rates.md"), artifacts=())
+    assert answer == expected
 
 
 def test_a_lab_keeps_every_field() -> None:
     row = Row(input="Fee?")
-    complete_row(row, dataclasses.replace(FULL, error=""), "/lab")
+    complete_row(row, structs.replace(FULL, error=""), "/lab")
     assert row.model_extra == {"retries": 2, "artifacts": ["chart.png"]}
-    expected = dataclasses.replace(
+    expected = structs.replace(
         FULL,
         error="",
         context_sources=("fees.md", "/else/rates.md"),
         artifacts=(),
         retries=0,
+        stored_at=None,
         ended_by="",
         spans="",
     )
@@ -92,7 +88,7 @@ def test_a_lab_keeps_every_field() -> None:
 
 
 def test_record_and_lab_keep_the_turns_of_a_conversation() -> None:
-    first = dataclasses.replace(
+    first = structs.replace(
         FULL,
         error="",
         artifacts=(),
@@ -103,7 +99,7 @@ def test_record_and_lab_keep_the_turns_of_a_conversation() -> None:
         stored_at=None,
         context_sources=("fees.md", ""),
     )
-    last = dataclasses.replace(first, text="Bye", usage={"input_tokens": 4}, cost_usd=0.02)
+    last = structs.replace(first, text="Bye", usage={"input_tokens": 4}, cost_usd=0.02)
     answer = joined_answer(
         (Exchange(prompt="Fee?", answer=first), Exchange(prompt="Thanks", answer=last)), ended_by="max_turns"
     )
@@ -115,7 +111,7 @@ def test_record_and_lab_keep_the_turns_of_a_conversation() -> None:
     )
     assert [step.call for step in answer.steps] == [None, None, None, 0, None, None, None, 1]
     assert [step.documents for step in answer.steps if step.kind == "retrieval"] == [(), (0,)]
-    assert answer_of_record(recorded_answer(answer, "/lab")) == answer
+    assert recorded(answer, "/lab") == answer
     row = Row(
         input="Fee?", turns=[AnsweredTurn(prompt="Fee?", condition='"5"'), AnsweredTurn(prompt="Thanks")]
     )
@@ -133,15 +129,13 @@ def test_an_answer_with_an_error_has_no_text(error: str) -> None:
 
 def test_a_record_is_masked() -> None:
     call = ToolCall(name="mail", arguments={"to": ["jane@bank.com"]}, result="to jane@bank.com")
-    recorded = recorded_answer(
-        Answer(text="jane@bank.com", context=("jane@bank.com",), tool_calls=(call,)), ""
-    )
-    assert "jane@bank.com" not in repr(recorded)
+    answer = recorded(Answer(text="jane@bank.com", context=("jane@bank.com",), tool_calls=(call,)), "")
+    assert "jane@bank.com" not in repr(answer)
 
 
 def test_personal_data_in_the_name_of_a_tool_is_masked_in_a_record() -> None:
     calls = (ToolCall(name="jane.roe@bank-mail.net"), ToolCall(name="search", arguments={"query": "fee"}))
-    masked, plain = recorded_answer(Answer(text="a", tool_calls=calls), "/").tool_calls
+    masked, plain = recorded(Answer(text="a", tool_calls=calls), "/").tool_calls
     assert "jane" not in masked.name
     assert plain == calls[1]
 
@@ -149,24 +143,24 @@ def test_personal_data_in_the_name_of_a_tool_is_masked_in_a_record() -> None:
 def test_keys_of_arguments_are_masked_at_any_depth() -> None:
     arguments = {"balances": {"zz@acme.com": 5, "yy@acme.com": 6}, "jane@acme.com": 1}
     call = ToolCall(name="f", arguments=arguments)
-    recorded = recorded_answer(Answer(tool_calls=(call,)), "/lab")
-    assert "acme.com" not in str(recorded)
-    assert list(recorded.tool_calls[0].arguments["balances"].values()) == [5, 6]
+    answer = recorded(Answer(tool_calls=(call,)), "/lab")
+    assert "acme.com" not in str(answer)
+    assert list(answer.tool_calls[0].arguments["balances"].values()) == [5, 6]
 
 
 def test_kinds_of_tokens_are_masked() -> None:
     step = Step(kind="model", usage={"jane@acme.com": 3})
-    recorded = recorded_answer(Answer(text="a", usage={"input": 3, "jane@acme.com": 5}, steps=(step,)), "/")
-    assert "acme.com" not in str(recorded)
-    assert list(recorded.usage.values()) == [3, 5]
+    answer = recorded(Answer(text="a", usage={"input": 3, "jane@acme.com": 5}, steps=(step,)), "/")
+    assert "acme.com" not in str(answer)
+    assert list(answer.usage.values()) == [3, 5]
 
 
 def test_a_secret_at_the_end_of_a_long_result_is_masked_before_it_is_cut() -> None:
     result = "x " * 9_990 + "jane.doe@acmebank.com" + " y" * 100
-    recorded = recorded_answer(Answer(tool_calls=(ToolCall(name="f", result=result),)), "/").tool_calls[0]
-    assert recorded.result is not None
-    assert "jane" not in recorded.result
-    assert recorded.result.endswith(f"… ({len(result):,} characters)")
+    [call] = recorded(Answer(tool_calls=(ToolCall(name="f", result=result),)), "/").tool_calls
+    assert call.result is not None
+    assert "jane" not in call.result
+    assert call.result.endswith(f"… ({len(result):,} characters)")
 
 
 def test_many_keys_that_become_equal_take_linear_time() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_evalstudio.scoring.identifiers import safe_description, safe_identifier
+from pytest_evalstudio.record.codec import iso_time
+from pytest_evalstudio.scoring.identifiers import document_names, safe_description, safe_identifier
 from pytest_evalstudio.scoring.masking import masked_texts
-from pytest_evalstudio.scoring.record_texts import document_names, iso_time
 
 MAIL = "jane.roe@bank-mail.net"
 

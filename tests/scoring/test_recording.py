@@ -15,10 +15,11 @@ from pytest_evalstudio.core.flips import Flip, ShrinkCode, SmallestEdit
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Outcome
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.record.codec import encode_line, portable
+from pytest_evalstudio.record.items import ItemHead
 from pytest_evalstudio.record.schema import Item
 from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
-from pytest_evalstudio.scoring.recording import ItemHead, item_entry
+from pytest_evalstudio.scoring.recording import item_entry
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.run_header import evaluator_entry, model_entry
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
@@ -85,20 +86,21 @@ def test_a_row_holds_the_case() -> None:
         "run": 2,
         "input": "q",
         "corpus": ["d.md"],
-        "context": ["c"],
-        "context_sources": ["d.md#1"],
         "categories": ["y"],
-        "relationships": [{"type": "t", "target": "o", "target_type": "test_case"}],
+        "relationships": [{"type": "t", "target": "o"}],
         "expected_output": "e",
         "output_condition": '"x"',
-        "actual_output": "a",
-        "actual_duration": 0.5,
-        "cost": 0.1,
-        "usage": {"n": 1},
-        "retries": 3,
-        "error": "boom",
         "is_rag": True,
-        "outcomes": {},
+        "answer": {
+            "actual_output": "a",
+            "context": ["c"],
+            "context_sources": ["d.md#1"],
+            "actual_duration": 0.5,
+            "cost": 0.1,
+            "usage": {"n": 1},
+            "retries": 3,
+            "error": "boom",
+        },
     }
 
 
@@ -237,7 +239,7 @@ def test_documents_below_the_suite_are_named_relative_to_it() -> None:
         folder="/suites",
     )
     [row] = entry_of(case).rows
-    assert (row.corpus, row.context_sources) == (("d.md", "/elsewhere/e.md"), ("d.md#2",))
+    assert (row.corpus, row.answer.context_sources) == (("d.md", "/elsewhere/e.md"), ("d.md#2",))
 
 
 def test_an_item_of_two_repeats_has_two_rows_and_its_own_threshold() -> None:

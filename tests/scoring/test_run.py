@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Relationship
@@ -62,7 +61,7 @@ def task(key, answer=None, *, model=None, source=None, **more):
         ()
         if answer is None
         else tuple(
-            dataclasses.replace(case.with_answer(text=text), run=run)
+            structs.replace(case.with_answer(text=text), run=run)
             for run, text in enumerate(answer.split("|"), 1)
         )
     )

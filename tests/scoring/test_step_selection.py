@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer, Case, Exchange
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
@@ -225,14 +225,14 @@ def test_a_step_without_a_name_is_named_by_its_kind() -> None:
 
 def test_a_step_has_no_calls_steps_or_conversation_of_its_answer() -> None:
     plan = ConversationPlan(turns=(PlannedTurn(prompt="a"),))
-    case = dataclasses.replace(CASE, plan=plan, condition='"USD"', condition_on="answer")
+    case = structs.replace(CASE, plan=plan, condition='"USD"', condition_on="answer")
     retrieval = step_cases(case, step_selection({"kind": "retrieval"}, ""))[0][1]
     model = step_cases(case, step_selection({"kind": "model"}, ""))[0][1]
     for step in (retrieval, model):
         assert (step.answer.tool_calls, step.answer.steps, step.answer.turns, step.plan) == ((), (), (), None)
     assert (retrieval.condition_on, model.condition_on) == ("context", "answer")
     assert (retrieval.is_rag, model.is_rag) == (True, False)
-    both = dataclasses.replace(case, condition_on="both")
+    both = structs.replace(case, condition_on="both")
     assert step_cases(both, step_selection({"kind": "retrieval"}, ""))[0][1].condition_on == "both"
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pytest_evalstudio.core.cases import Answer, Case, Exchange, Turn
 from pytest_evalstudio.core.codes import OutcomeCode

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Case, Relationship
 from pytest_evalstudio.core.codes import OutcomeCode
@@ -349,8 +349,8 @@ def conversation(*messages):
 )
 def test_a_flip_has_the_first_turn_that_differs(original, perturbed_plan, turn):
     task = perturbed()
-    task.source.case = dataclasses.replace(task.source.case, plan=original)
-    task.case = dataclasses.replace(task.case, plan=perturbed_plan)
+    task.source.case = structs.replace(task.source.case, plan=original)
+    task.case = structs.replace(task.case, plan=perturbed_plan)
     [flip] = flips(
         task,
         {reading(): verdict(reading(), [scored(0.1)])},

@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from pytest_evalstudio.record.migrations import OldRecord, old_record
+from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import Item, Run
+from support.stored_records import OldRecord, old_record
 
 CREATED = "2026-11-20T22:00:00+00:00"
 
@@ -181,15 +182,11 @@ class RecordBuilder:
         return [reader.line(json.dumps(item).encode()) for item in self.items]
 
     def _reader(self) -> OldRecord:
-        reader = old_record(1, self.header)
-        assert reader is not None
-        return reader
+        return old_record(self.header)
 
     def write(self, folder: Path) -> Path:
         path = folder / "record.jsonl"
-        path.write_text(
-            "".join(json.dumps(entry) + "\n" for entry in (self.header, *self.items)), encoding="utf-8"
-        )
+        path.write_bytes(b"".join(encode_line(line) + b"\n" for line in (self.run, *self.typed_items)))
         return path
 
     def _row(self, key: str, run: int, row: dict[str, Any]) -> dict[str, Any]:

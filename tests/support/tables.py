@@ -29,8 +29,10 @@ from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
+from pytest_evalstudio.core.cases import Answer, Exchange
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.flips import Flip
+from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Verdict
 from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.declaring import parameters
@@ -410,22 +412,23 @@ def evaluator_details() -> Iterator[str]:
         yield from ("", f"Source: {source_line(cls)}", "", f"Agreement with people: {_agreement(id)}.")
 
 
-_RECORD = (Run, EvaluatorEntry, Metric, ModelEntry, Item, RecordRow, Outcome, Verdict, Flip)
+_RECORD = (Run, EvaluatorEntry, Metric, ModelEntry, Item, RecordRow, Answer, Exchange, Outcome, Verdict, Flip)
 
 
 def record() -> Iterator[str]:
     """Describe the objects of a record's lines."""
     for struct in _RECORD:
         hints = typing.get_type_hints(struct)  # without what a record keeps of the fields
+        declared = typing.get_type_hints(struct, include_extras=True)
         yield from ("", f"## {struct.__name__}", "", as_sentence(summary_of(struct)), "")
         yield from _head("Key", "Type", "Meaning")
         for item in msgspec.structs.fields(struct):
             hint = hints[item.name]
+            if Kept.NOT in getattr(declared[item.name], "__metadata__", ()):
+                continue
             kind = str(hint) if "[" in str(hint) else getattr(hint, "__name__", None) or str(hint)
-            kind = re.sub(
-                r"(?:pytest_evalstudio|typing|types|collections\.abc)[\w.]*\.|collections\.abc\.", "", kind
-            )
-            meaning = attribute_text(struct, item.encode_name) or "–"
+            kind = re.sub(r"(?:pytest_evalstudio|typing|types|collections)[\w.]*\.", "", kind)
+            meaning = attribute_text(struct, item.name) or "–"
             yield _row(f"`{item.encode_name}`", f"`{kind}`".replace("|", "\\|"), meaning.replace("|", "\\|"))
 
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Case, Prompt, Relationship
@@ -172,7 +173,7 @@ def _cases(text: str, roles: tuple[str, ...], scope: str) -> list[Case]:
         extra={"expected_artifacts": ["report.pdf"]},
         **values,
     )
-    return [case, dataclasses.replace(case, key="d", run=2)] if scope == "group" else [case]
+    return [case, structs.replace(case, key="d", run=2)] if scope == "group" else [case]
 
 
 class FixedModels:

@@ -176,7 +176,7 @@ def _is_gone_file(file: str, files: Collection[str]) -> bool:
 def _difference(base: Item, new: Item) -> Iterator[str]:
     """Yield an item whose verdict, test or answer changed, and the answer by words."""
     parts = changed_parts(digest_bytes(base.digest), digest_bytes(new.digest))
-    first, second = (item.rows[0].actual_output if item.rows else "" for item in (base, new))
+    first, second = (item.rows[0].answer.text if item.rows else "" for item in (base, new))
     has_other_answer = bool(first and second) and first != second
     if base.verdict == new.verdict and not parts and not has_other_answer:
         return

@@ -91,7 +91,8 @@ def _row(row: RecordRow, *, with_answers: bool) -> RecordRow:
     outcomes = {id: _outcome(outcome) for id, outcome in row.outcomes.items()}
     if with_answers:
         return msgspec.structs.replace(row, outcomes=outcomes)
-    return msgspec.structs.replace(row, outcomes=outcomes, context=(), actual_output="")
+    answer = msgspec.structs.replace(row.answer, context=(), text="")
+    return msgspec.structs.replace(row, outcomes=outcomes, answer=answer)
 
 
 def _outcome(outcome: Outcome) -> Outcome:

@@ -39,7 +39,7 @@ def packed_calls(row: RecordRow | RowOutline) -> str:
     """Return the calls of a row as one short string, for `unpacked_calls`; "" for none."""
     return _END_OF_CALL.join(
         f"{call.name}{_END_OF_NAME}{(call.arguments_text or _json(call.arguments))[:_ARGUMENTS_CHARS]}"
-        for call in row.tool_calls[:CALLS_KEPT]
+        for call in row.answer.tool_calls[:CALLS_KEPT]
     )
 
 

@@ -186,8 +186,8 @@ def read_side(
             duration_s=measures.duration_s,
             cost_usd=measures.cost_usd,
             reason=item.reason,
-            answer=row.actual_output[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
-            question=excerpt(row.input) if row and verdict != "passed" else "",
+            answer=row.answer.text[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
+            question=excerpt(row.question) if row and verdict != "passed" else "",
             attachments=attachments_digest(row),
             context=measures.context,
             chunks=measures.chunks,
@@ -197,7 +197,7 @@ def read_side(
             cached_share=measures.cached_share,
             calls=measures.calls,
             tool_calls=measures.tool_calls,
-            trajectory=packed_calls(row) if row and row.tool_calls else "",
+            trajectory=packed_calls(row) if row and row.answer.tool_calls else "",
             digest=digest_bytes(item.digest),
             passing=evaluators.setdefault(passing, passing),
             failing=evaluators.setdefault(failing, failing),
@@ -264,50 +264,52 @@ class _Measures(NamedTuple):
 def _measures(rows: Sequence[RecordRow | RowOutline], *, has_texts: bool) -> _Measures:
     if len(rows) == 1:  # most items: no lists and tuples for one row
         (row,) = rows
-        duration = None if row.error else row.actual_duration
-        tokens = _mean_tokens(rows) if row.usage else None
-        share = cached_share(row.usage)
-        if not has_texts or row.error:
-            return _Measures(duration, row.cost, tokens, share)
+        duration = None if row.answer.error else row.answer.duration_s
+        tokens = _mean_tokens(rows) if row.answer.usage else None
+        share = cached_share(row.answer.usage)
+        if not has_texts or row.answer.error:
+            return _Measures(duration, row.answer.cost_usd, tokens, share)
         return _Measures(
             duration,
-            row.cost,
+            row.answer.cost_usd,
             tokens,
             share,
             _answer_digest(row),
-            len(row.actual_output),
+            len(row.answer.text),
             *_context_digests(row),
             _calls_digest(row),
-            float(len(row.tool_calls)) if row.tool_calls else None,
+            float(len(row.answer.tool_calls)) if row.answer.tool_calls else None,
         )
     means = _mean_duration(rows), _mean_cost(rows), _mean_tokens(rows), _mean_cached_share(rows)
-    if not has_texts or not rows or any(row.error for row in rows):
+    if not has_texts or not rows or any(row.answer.error for row in rows):
         return _Measures(*means)
     digests = [_context_digests(row) for row in rows]
     return _Measures(
         *means,
         hash(tuple(map(_answer_digest, rows))),
-        sum(len(row.actual_output) for row in rows) / len(rows),
+        sum(len(row.answer.text) for row in rows) / len(rows),
         hash(tuple(digests)),
         hash(tuple(digest for _, digest in digests)),
         hash(tuple(map(_calls_digest, rows))),
-        sum(len(row.tool_calls) for row in rows) / len(rows) if any(row.tool_calls for row in rows) else None,
+        sum(len(row.answer.tool_calls) for row in rows) / len(rows)
+        if any(row.answer.tool_calls for row in rows)
+        else None,
     )
 
 
 def _answer_digest(row: RecordRow | RowOutline) -> int:
     """Return a digest of an answer's text, or of all messages of a conversation."""
-    if not row.turns:
-        return hash(row.actual_output)
-    return hash(tuple((turn.prompt, turn.answer.actual_output) for turn in row.turns))
+    if not row.answer.turns:
+        return hash(row.answer.text)
+    return hash(tuple((turn.prompt, turn.answer.text) for turn in row.answer.turns))
 
 
 def _calls_digest(row: RecordRow | RowOutline) -> int:
     """Return a digest of the called tools and their arguments, in their order."""
-    if not row.tool_calls:
+    if not row.answer.tool_calls:
         return 0
     return hash(
-        tuple((call.name, _json_bytes(call.arguments), call.arguments_text) for call in row.tool_calls)
+        tuple((call.name, _json_bytes(call.arguments), call.arguments_text) for call in row.answer.tool_calls)
     )
 
 
@@ -332,11 +334,11 @@ def case_digest(row: RecordRow | RowOutline | None) -> int:
         return 0
     return hash(
         (
-            row.input,
+            row.question,
             row.conversation,
             row.expected_output,
             row.accepted_outputs,
-            row.output_condition,
+            row.condition,
             row.condition_on,
             row.expects,
             row.expected_facts,
@@ -354,7 +356,7 @@ def attachments_digest(row: RecordRow | RowOutline | None) -> int:
     """Return a digest of the images and files of a case, the same within a process; 0 where it has none."""
     if row is None:
         return 0
-    messages = (row.attachments, *(turn.attachments for turn in row.turns))
+    messages = (row.attachments, *(turn.attachments for turn in row.answer.turns))
     if not any(messages):
         return 0
     return hash(tuple(tuple((each.name, each.sha256) for each in message) for message in messages))
@@ -378,18 +380,18 @@ def original_key(row: RecordRow | RowOutline | None, key: str) -> str:
 
 
 def _mean_duration(rows: Sequence[RecordRow | RowOutline]) -> float | None:
-    values = [row.actual_duration for row in rows if not row.error]
+    values = [row.answer.duration_s for row in rows if not row.answer.error]
     return sum(values) / len(values) if values else None
 
 
 def _mean_cost(rows: Sequence[RecordRow | RowOutline]) -> float | None:
-    values = [row.cost for row in rows if row.cost is not None]
+    values = [row.answer.cost_usd for row in rows if row.answer.cost_usd is not None]
     return sum(values) / len(values) if values else None
 
 
 def _context_digests(row: RecordRow | RowOutline) -> tuple[int, int]:
     """Return digests of the chunks of a row's context: in their order, and without it."""
-    text = _json_bytes(row.context)
+    text = _json_bytes(row.answer.context)
     digest = hash(text)
     if _BETWEEN_CHUNKS not in text:
         return digest, digest
@@ -397,12 +399,14 @@ def _context_digests(row: RecordRow | RowOutline) -> tuple[int, int]:
 
 
 def _mean_tokens(rows: Sequence[RecordRow | RowOutline]) -> float | None:
-    values = [sum(row.usage.get(kind, 0) for kind in (INPUT, OUTPUT)) for row in rows if row.usage]
+    values = [
+        sum(row.answer.usage.get(kind, 0) for kind in (INPUT, OUTPUT)) for row in rows if row.answer.usage
+    ]
     return sum(values) / len(values) if values else None
 
 
 def _mean_cached_share(rows: Sequence[RecordRow | RowOutline]) -> float | None:
-    values = [share for row in rows if (share := cached_share(row.usage)) is not None]
+    values = [share for row in rows if (share := cached_share(row.answer.usage)) is not None]
     return sum(values) / len(values) if values else None
 
 

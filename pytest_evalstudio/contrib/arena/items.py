@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.contrib.arena.games import games_of
 from pytest_evalstudio.contrib.arena.judging import SETTINGS, JudgedGames, judge_games
@@ -132,7 +132,7 @@ class ArenaRun:
         assert baseline is not None
         texts = baseline.answers(self._place, self._earlier[player])
         return [
-            dataclasses.replace(
+            structs.replace(
                 task.case, answer=Answer(text=texts[key]), model_key=player.key, model_name=player.label
             )
             for task in tasks

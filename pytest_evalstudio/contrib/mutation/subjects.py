@@ -242,7 +242,7 @@ def _recorded(
 
 def _is_single(item: Item) -> bool:
     row = item.rows[0]
-    return not (row.turns or row.relationships or row.error)
+    return not (row.answer.turns or row.relationships or row.answer.error)
 
 
 def _of_file(content: TestSuite | TestLab | LlmDataset, name: str, chooser: _Chooser) -> Iterator[Subject]:

@@ -147,8 +147,8 @@ def plans(run: Run, items: Iterable[Item], request: PlanRequest) -> Iterator[Sui
             scores = by_model.setdefault(label, _PilotScores())
             case = item.file, original_key(item.rows[0] if item.rows else None, item.key)
             scores.cases.setdefault(case, []).append(np.asarray(values))
-            scores.costs += [row.cost for row in item.rows if row.cost is not None]
-            scores.durations += [row.actual_duration for row in item.rows if not row.error]
+            scores.costs += [row.answer.cost_usd for row in item.rows if row.answer.cost_usd is not None]
+            scores.durations += [row.answer.duration_s for row in item.rows if not row.answer.error]
     if not by_model:
         raise ConfigurationError(f"{request.metric or PASS_RATE}: the run has no scores; give another run")
     for label, scores in by_model.items():

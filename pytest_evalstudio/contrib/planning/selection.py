@@ -117,9 +117,9 @@ class CaseTable:
             row = item.rows[0]
             key = item.file, original_key(row, item.key)
             tags = (*row.corpus, *(name for name in row.categories if not name.startswith("perturbed")))
-            case = self._cases.setdefault(key, _Case(row.input, tags))
+            case = self._cases.setdefault(key, _Case(row.question, tags))
             if item.key == key[1]:  # an original may come after its perturbations
-                case.question, case.labels = row.input, tags
+                case.question, case.labels = row.question, tags
             case.passes.setdefault(columns[label], []).extend(passes)
 
     def selection(self, budget: int) -> Selection:

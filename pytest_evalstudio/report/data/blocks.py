@@ -185,7 +185,7 @@ class PageData:
 
 
 def _has_attachments(item: Item) -> bool:
-    return any(row.attachments or any(turn.attachments for turn in row.turns) for row in item.rows)
+    return any(row.attachments or any(turn.attachments for turn in row.answer.turns) for row in item.rows)
 
 
 def _json(id: str, value: object) -> Block:

@@ -227,7 +227,7 @@ class Columns:
                 CaseLine(
                     key=item.key,
                     file=self.files.setdefault(item.file, len(self.files)),
-                    question=excerpt(first.input, EXCERPT_CHARS) if first is not None else "",
+                    question=excerpt(first.question, EXCERPT_CHARS) if first is not None else "",
                     categories=tuple(visible_categories(first.categories)) if first is not None else (),
                     source=next((link.target for link in links if link.type == SOURCE), ""),
                 )

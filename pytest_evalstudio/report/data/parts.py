@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from pytest_evalstudio.record.schema import RecordRow
 
-TEXTS = ("input", "expected_output", "output_condition")
+TEXTS = {"input": "question", "expected_output": "expected_output", "output_condition": "condition"}
+"""Columns of texts, and the fields of a row that they show."""
 LISTS = ("accepted_outputs", "corpus", "categories", "relationships")
 
 
@@ -44,8 +45,8 @@ class PartAggregator:
         self._note("key", [key])
         if row is None:
             return
-        for name in TEXTS:
-            if text := getattr(row, name):
+        for name, field in TEXTS.items():
+            if text := getattr(row, field):
                 self._note(name, [text])
         for name in LISTS:
             if entries := getattr(row, name):

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pytest_evalstudio.core.attachments import IMAGE_TYPES, media_type_of
+from pytest_evalstudio.core.attachments import IMAGE_TYPES, Attachment, media_type_of
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.reading import open_file
-from pytest_evalstudio.record.schema import Item, RecordedAttachment
+from pytest_evalstudio.record.schema import Item
 
 MAX_PICTURE_BYTES = 256_000
 """Larger images are named in the page, not shown."""
@@ -53,13 +53,16 @@ class EmbeddedPictures:
     def add(self, item: Item) -> None:
         """Take the images of an item."""
         for row in item.rows:
-            for each in (*row.attachments, *(entry for turn in row.turns for entry in turn.attachments)):
+            for each in (
+                *row.attachments,
+                *(entry for turn in row.answer.turns for entry in turn.attachments),
+            ):
                 self._add(item.file, each)
 
     def __iter__(self) -> Iterator[Picture]:
         return iter(self._pictures.values())
 
-    def _add(self, file: str, entry: RecordedAttachment) -> None:
+    def _add(self, file: str, entry: Attachment) -> None:
         identity = (file, entry.name, entry.sha256)
         if entry.sha256 in self._pictures or identity in self._tried:
             return
@@ -77,7 +80,7 @@ class EmbeddedPictures:
             data=base64.b64encode(content).decode("ascii"),
         )
 
-    def _content(self, file: str, entry: RecordedAttachment) -> bytes | None:
+    def _content(self, file: str, entry: Attachment) -> bytes | None:
         """Return the content of an image, None where no file below the root has it."""
         for name in (str(PurePosixPath(file).parent / entry.name), entry.name):
             try:

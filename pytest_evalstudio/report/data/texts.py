@@ -16,12 +16,13 @@ import msgspec
 from msgspec import Struct, field
 
 from pytest_evalstudio.analysis.comparison.results import ItemChange
+from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.codes import INCOMPLETE, reason_in
 from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.record.codec import portable
-from pytest_evalstudio.record.schema import Item, JsonObject, RecordedAttachment, RecordRow
+from pytest_evalstudio.record.schema import Item, JsonObject, RecordRow
 from pytest_evalstudio.report.data.trajectories import Trajectory, trajectory_chars, trajectory_entry
 
 BLOCK_CHARS = 1 << 17
@@ -105,12 +106,12 @@ class TextStore:
         rows = item.rows
         if not rows:
             return NOWHERE, NOWHERE
-        contexts = [_contexts(row) if row.context else None for row in rows]
-        texts = ENTRY_CHARS + len(rows[0].input) + len(rows[0].actual_output) * len(rows)
-        texts += sum(min(len(row.thoughts), TEXT_CHARS) for row in rows)
-        texts += sum(len(turn.prompt) + len(turn.answer.actual_output) for row in rows for turn in row.turns)
+        contexts = [_contexts(row) if row.answer.context else None for row in rows]
+        texts = ENTRY_CHARS + len(rows[0].question) + len(rows[0].answer.text) * len(rows)
+        texts += sum(min(len(row.answer.thoughts), TEXT_CHARS) for row in rows)
+        texts += sum(len(turn.prompt) + len(turn.answer.text) for row in rows for turn in row.answer.turns)
         texts += sum(map(trajectory_chars, trajectories))
-        context = sum(sum(map(len, row.context)) for row in rows)
+        context = sum(sum(map(len, row.answer.context)) for row in rows)
         of_rows = trajectories or [()] * len(rows)
         kind = "notable" if notable else "other"
         if self._queues[kind].size > self._budget:
@@ -196,10 +197,10 @@ def _entry(
 ) -> JsonObject:
     first = item.rows[0]
     answers = [_answer(row, each) for row, each in zip(item.rows, trajectories, strict=True)]
-    entry: JsonObject = {"input": _cut(first.input), "answers": answers}
+    entry: JsonObject = {"input": _cut(first.question), "answers": answers}
     for name, text in (
         ("expected_output", first.expected_output),
-        ("output_condition", first.output_condition),
+        ("output_condition", first.condition),
         ("condition_on", first.condition_on),
         ("expects", first.expects),
     ):
@@ -244,29 +245,29 @@ def _smallest_edits(flips: Iterable[Flip]) -> list[JsonObject]:
 
 def _answer(row: RecordRow, trajectories: Sequence[Trajectory]) -> JsonObject:
     answer: JsonObject = {
-        "text": _cut(row.actual_output),
-        "duration_s": row.actual_duration,
-        "cost": row.cost,
+        "text": _cut(row.answer.text),
+        "duration_s": row.answer.duration_s,
+        "cost": row.answer.cost_usd,
     }
-    if row.thoughts:
-        answer["thoughts"] = _cut(row.thoughts)
-    if row.error:
-        answer["error"] = row.error
-    if words := INCOMPLETE.get(reason_in(row.finish_reason, row.usage)):
+    if row.answer.thoughts:
+        answer["thoughts"] = _cut(row.answer.thoughts)
+    if row.answer.error:
+        answer["error"] = row.answer.error
+    if words := INCOMPLETE.get(reason_in(row.answer.finish_reason, row.answer.usage)):
         answer["incomplete"] = words
-    if row.retries:
-        answer["retries"] = row.retries
-    if row.usage:
-        answer["usage"] = row.usage
-    if row.turns:
+    if row.answer.retries:
+        answer["retries"] = row.answer.retries
+    if row.answer.usage:
+        answer["usage"] = row.answer.usage
+    if row.answer.turns:
         turns = [trajectory for trajectory in trajectories if not trajectory.is_whole]
         answer["turns"] = [_turn(row, number, trajectory) for number, trajectory in enumerate(turns, 1)]
         if len(turns) < len(trajectories):
             answer["whole"] = trajectory_entry(trajectories[-1])
     elif trajectories:
         answer |= trajectory_entry(trajectories[0])
-    if row.closing_messages:
-        answer["closing"] = [_short(text, TURN_CHARS) for text in row.closing_messages]
+    if row.answer.closing_messages:
+        answer["closing"] = [_short(text, TURN_CHARS) for text in row.answer.closing_messages]
     marks = {
         id: [_mark(mark) for mark in outcome.fragments if mark.start < TEXT_CHARS]
         for id, outcome in row.outcomes.items()
@@ -279,7 +280,7 @@ def _answer(row: RecordRow, trajectories: Sequence[Trajectory]) -> JsonObject:
 
 def _turn(row: RecordRow, number: int, trajectory: Trajectory) -> JsonObject:
     """Return a turn of a conversation with its verdicts; texts are shorter than those of a single answer."""
-    turn = row.turns[number - 1]
+    turn = row.answer.turns[number - 1]
     states = {
         id: each.passed
         for id, outcome in row.outcomes.items()
@@ -288,7 +289,7 @@ def _turn(row: RecordRow, number: int, trajectory: Trajectory) -> JsonObject:
     }
     entry: JsonObject = {
         "prompt": _short(turn.prompt, TURN_CHARS),
-        "text": _short(turn.answer.actual_output, TURN_CHARS),
+        "text": _short(turn.answer.text, TURN_CHARS),
     }
     if turn.answer.thoughts:
         entry["thoughts"] = _short(turn.answer.thoughts, TURN_CHARS)
@@ -297,8 +298,8 @@ def _turn(row: RecordRow, number: int, trajectory: Trajectory) -> JsonObject:
     if turn.attachments:
         entry["attachments"] = _attachments(turn.attachments)
     entry |= trajectory_entry(trajectory)
-    for name in ("expected_output", "output_condition"):
-        if text := getattr(turn, name):
+    for name, text in (("expected_output", turn.expected_output), ("output_condition", turn.condition)):
+        if text:
             entry[name] = _short(text, TURN_CHARS)
     if turn.accepted_outputs:
         entry["accepted_outputs"] = [_short(text, TURN_CHARS) for text in turn.accepted_outputs]
@@ -309,7 +310,7 @@ def _turn(row: RecordRow, number: int, trajectory: Trajectory) -> JsonObject:
     return entry
 
 
-def _attachments(attachments: Iterable[RecordedAttachment]) -> list[JsonObject]:
+def _attachments(attachments: Iterable[Attachment]) -> list[JsonObject]:
     return [
         {"name": each.name, "type": each.media_type, "size": each.size, "sha256": each.sha256}
         for each in attachments
@@ -331,9 +332,9 @@ def _mark(mark: Fragment) -> JsonObject:
 
 def _contexts(row: RecordRow) -> JsonObject:
     return {
-        "chunks": [_cut(chunk) for chunk in row.context[:CHUNKS]],
-        "sources": row.context_sources[:CHUNKS],
-        "left_out": max(0, len(row.context) - CHUNKS),
+        "chunks": [_cut(chunk) for chunk in row.answer.context[:CHUNKS]],
+        "sources": row.answer.context_sources[:CHUNKS],
+        "left_out": max(0, len(row.answer.context) - CHUNKS),
     }
 
 

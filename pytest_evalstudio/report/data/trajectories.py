@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, json_text
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, JsonObject, RecordedAnswer, RecordRow
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, JsonObject, RecordRow
 
 if TYPE_CHECKING:
     from pytest_evalstudio.metrics.call_lines import CallLine, CallRules
@@ -48,7 +49,7 @@ class Trajectory(Struct, frozen=True, kw_only=True):
         is_whole: whether it repeats the calls of all turns, which the conversation's expectation is about.
     """
 
-    answer: RecordedAnswer
+    answer: Answer
     expected: Sequence[ExpectedToolCall] | None
     lines: Sequence[CallLine] | None
     flags: CallFlags
@@ -76,19 +77,26 @@ class TrajectoryReader:
 
         A conversation with expected calls of its own has one more, of all its turns.
         """
-        if not (row.tool_calls or row.steps or row.expected_tool_calls is not None or row.turns):
+        if not (
+            row.answer.tool_calls
+            or row.answer.steps
+            or row.expected_tool_calls is not None
+            or row.answer.turns
+        ):
             return ()
         id = self._deciding(item)
         outcome = row.outcomes.get(id)
         flags = dict(_flags(row.outcomes))
-        if not row.turns:
+        if not row.answer.turns:
             scores = outcome.scores if outcome else {}
-            lines = self._lines(id, row, row.expected_tool_calls, scores)
-            return (Trajectory(answer=row, expected=row.expected_tool_calls, lines=lines, flags=flags),)
+            lines = self._lines(id, row.answer, row.expected_tool_calls, scores)
+            return (
+                Trajectory(answer=row.answer, expected=row.expected_tool_calls, lines=lines, flags=flags),
+            )
         scores_of = {turn.turn: turn.outcome.scores for turn in outcome.turns} if outcome else {}
         trajectories = []
         start = 0
-        for number, turn in enumerate(row.turns, 1):
+        for number, turn in enumerate(row.answer.turns, 1):
             calls = len(turn.answer.tool_calls)
             lines = self._lines(id, turn.answer, turn.expected_tool_calls, scores_of.get(number, {}))
             own_flags = {index - start: texts for index, texts in flags.items() if 0 <= index - start < calls}
@@ -99,9 +107,9 @@ class TrajectoryReader:
             )
             start += calls
         if (expected := row.expected_tool_calls) is not None:
-            lines = self._lines(id, row, expected, outcome.scores if outcome else {})
+            lines = self._lines(id, row.answer, expected, outcome.scores if outcome else {})
             trajectories.append(
-                Trajectory(answer=row, expected=expected, lines=lines, flags={}, is_whole=True)
+                Trajectory(answer=row.answer, expected=expected, lines=lines, flags={}, is_whole=True)
             )
         return tuple(trajectories)
 
@@ -113,7 +121,7 @@ class TrajectoryReader:
     def _lines(
         self,
         id: str,
-        answer: RecordedAnswer,
+        answer: Answer,
         expected: Sequence[ExpectedToolCall] | None,
         scores: Mapping[str, float | None],
     ) -> Sequence[CallLine] | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
+
+from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.conversations import ConversationPlan
@@ -56,7 +57,7 @@ def perturbed_cases(case: Case, perturber: Perturber, unique: Numbered) -> list[
             changed = [*messages[:index], variant.text, *messages[index + 1 :]]
             variants.append((changed[0], case.plan.with_messages(changed), variant))
     return [
-        dataclasses.replace(
+        structs.replace(
             case,
             key=unique(variant.key(case.key)),
             question=question,

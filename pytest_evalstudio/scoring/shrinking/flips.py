@@ -294,10 +294,10 @@ def _messages(case: Case) -> tuple[str, ...]:
 def _with_message(case: Case, turn: int, text: str) -> Case:
     """Return a case with another message in place of one of its own."""
     if case.plan is None:
-        return dataclasses.replace(case, question=text)
+        return structs.replace(case, question=text)
     messages = [*case.plan.messages]
     messages[turn] = text
-    return dataclasses.replace(case, question=messages[0], plan=case.plan.with_messages(messages))
+    return structs.replace(case, question=messages[0], plan=case.plan.with_messages(messages))
 
 
 def _most_calls(request: Request) -> int:

@@ -106,7 +106,7 @@ def events(run: Run, items: Iterable[Item], *, texts: bool = False) -> Iterator[
     time = _nanoseconds(run.created)
     for item in items:
         for row in item.rows:
-            trace_id, span_id = trace_and_span(row.traceparent)
+            trace_id, span_id = trace_and_span(row.answer.traceparent)
             subject = _subject(run, item, row)
             for evaluator, outcome in row.outcomes.items():
                 for severity, attributes in _results(evaluator, outcome, metrics.get(evaluator, {}), texts):
@@ -153,9 +153,9 @@ def label_of(metric: Metric, score: float) -> str:
 def _subject(run: Run, item: Item, row: RecordRow) -> list[Attribute]:
     """Return the attributes that name the answer."""
     named = {
-        "gen_ai.response.id": row.request_id,
-        "gen_ai.response.model": row.served_model,
-        "gen_ai.conversation.id": row.session,
+        "gen_ai.response.id": row.answer.request_id,
+        "gen_ai.response.model": row.answer.served_model,
+        "gen_ai.conversation.id": row.answer.session,
         "test.suite.name": item.file,
         "test.case.name": item.nodeid,
         "test.case.result.status": {"passed": "pass", "failed": "fail"}.get(item.verdict, ""),

@@ -67,7 +67,7 @@ def span_scores(run: Run, items: Iterable[Item], *, texts: bool = False) -> Iter
     judge_evaluators = {name for name, evaluator in run.evaluators.items() if JUDGE in evaluator.method}
     for item in items:
         for row in item.rows:
-            trace_id, span_id = trace_and_span(row.traceparent)
+            trace_id, span_id = trace_and_span(row.answer.traceparent)
             for evaluator, outcome in row.outcomes.items():
                 for key, value in outcome.scores.items():
                     if value is None or not math.isfinite(value):

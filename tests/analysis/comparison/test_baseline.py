@@ -26,5 +26,5 @@ def test_all_items_are_saved_and_counted(tmp_path: Path, with_answers: bool, ans
         assert reader.run.baseline is not None
         assert reader.run.baseline.has_answers is with_answers
     assert [item.key for item in items] == ["a", "b"]
-    assert [item.rows[0].actual_output for item in items] == [answer, answer]
-    assert [item.rows[0].input for item in items] == ["What about a?", "What about b?"]
+    assert [item.rows[0].answer.text for item in items] == [answer, answer]
+    assert [item.rows[0].question for item in items] == ["What about a?", "What about b?"]

@@ -131,7 +131,7 @@ def test_faults_of_the_user_are_sentences(runs: Path, arguments: list[str], mess
         archive.writestr("other.txt", "x")
     whole = (runs / "new" / "record.jsonl").read_text()
     (runs / "cut.jsonl").write_text(whole[:-40])
-    (runs / "later.jsonl").write_text(whole.replace('"schema_version": 1', '"schema_version": 99', 1))
+    (runs / "later.jsonl").write_text(whole.replace('"schema_version":4', '"schema_version":99', 1))
 
     result = evalstudio("compare", *arguments, folder=runs)
 

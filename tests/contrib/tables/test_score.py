@@ -308,7 +308,7 @@ def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path)
 
     excerpt = excerpt_of(table, tmp_path / "page", size=1, seed=1)
     items = [item for item in RecordReader(excerpt.record).items() if item.verdict == "error"]
-    assert [item.rows[0].error or item.rows[0].outcomes["rouge"].reason for item in items]
+    assert [item.rows[0].answer.error or item.rows[0].outcomes["rouge"].reason for item in items]
     report = build_report(excerpt.record, tmp_path / "report", {}, population=excerpt.population)
     facts = report.page.read_text(encoding="utf-8")
     assert "Errors: The host did not answer – " in facts

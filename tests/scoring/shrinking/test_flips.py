@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from dataclasses import dataclass
 from typing import ClassVar
@@ -216,7 +215,7 @@ def test_the_calls_of_the_run_go_to_flips_that_fail_and_one_after_the_other():
 def test_flips_that_fail_their_case_come_before_those_that_change_the_meaning():
     model = Model(lambda text: "crad" in text)
     tasks = pair(ORIGINAL, PERTURBED, PERTURBED.replace("does", "deos"))
-    tasks[1].case = dataclasses.replace(tasks[1].case, categories=("perturbed_by:antonym:HIGH",))
+    tasks[1].case = structs.replace(tasks[1].case, categories=("perturbed_by:antonym:HIGH",))
     results, _ = shrunk(model, tasks, calls=8, per_flip=8)
     assert [smallest.code for smallest in smallest_of(results)] == [ShrinkCode.BUDGET, ShrinkCode.MINIMAL]
 
@@ -287,13 +286,13 @@ def test_the_perturbed_turn_of_a_conversation_is_shrunk():
 
     tasks = pair("Hello", "Hello")
     for task, last in zip(tasks, (ORIGINAL, PERTURBED), strict=True):
-        task.case = dataclasses.replace(task.case, plan=conversation(last))
+        task.case = structs.replace(task.case, plan=conversation(last))
     model = Model(lambda text: "crad" in text)
     results, calls = shrunk(model, tasks)
     (flip,) = results[1].flips
     assert (flip.turn, flip.smallest.question) == (2, "What does a replacement crad cost?")
     assert calls == flip.smallest.calls > 0
-    tasks[1].case = dataclasses.replace(
+    tasks[1].case = structs.replace(
         tasks[1].case,
         plan=ConversationPlan(turns=(PlannedTurn(prompt="Hallo"), PlannedTurn(prompt=PERTURBED))),
     )

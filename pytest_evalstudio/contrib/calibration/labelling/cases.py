@@ -212,23 +212,23 @@ def _case(
     names: Mapping[str, str],
 ) -> LabelledCase:
     row = item.rows[0]
-    sources = row.context_sources
+    sources = row.answer.context_sources
     limits = [column for column in columns if math.isfinite(column.metric.threshold)]
     return LabelledCase(
         key=item.key,
         model_key=item.model_key,
         model=names.get(item.model_key, item.model_key),
-        question=row.input,
-        answer=row.actual_output,
+        question=row.question,
+        answer=row.answer.text,
         expected="\n".join((row.expected_output, *(f"or: {output}" for output in row.accepted_outputs))),
         context=tuple(
-            (sources[at] if at < len(sources) else "", text) for at, text in enumerate(row.context)
+            (sources[at] if at < len(sources) else "", text) for at, text in enumerate(row.answer.context)
         ),
         topic=next((name.removeprefix(TOPIC) for name in answer.categories if name.startswith(TOPIC)), ""),
         categories=answer.categories,
         scores=scores,
         verdict=all(column.metric.passes(scores[column.key]) for column in limits) if limits else None,
-        answer_id=answer_id(row.actual_output),
+        answer_id=answer_id(row.answer.text),
     )
 
 

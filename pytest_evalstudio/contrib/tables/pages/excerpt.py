@@ -16,6 +16,7 @@ from pytest_evalstudio.contrib.tables.scored_record import AnswerRow, ScoredMani
 from pytest_evalstudio.contrib.tables.table.columns import ROW_ID
 from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 from pytest_evalstudio.contrib.tables.table.storage import EXTRA, PURPOSE
+from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
@@ -257,24 +258,14 @@ def _reason(verdicts: Mapping[str, Verdict]) -> str:
 
 
 def _row(answer: AnswerRow | None, outcomes: dict[str, Outcome]) -> RecordRow:
-    groups = answer.groups if answer is not None else {}
+    if answer is None:
+        return RecordRow(outcomes=outcomes)
     return RecordRow(
-        run=1,
-        input=answer.input if answer is not None else "",
-        corpus=(),
-        context=answer.context if answer is not None else (),
-        context_sources=(),
-        categories=tuple(f"{name}:{value}" for name, value in groups.items() if value),
-        relationships=(),
-        expected_output=answer.expected_output if answer is not None else "",
-        output_condition="",
-        actual_output=answer.actual_output if answer is not None else "",
-        actual_duration=0.0,
-        cost=None,
-        usage={},
-        retries=0,
-        error="",
-        is_rag=bool(answer is not None and answer.context),
+        question=answer.input,
+        categories=tuple(f"{name}:{value}" for name, value in answer.groups.items() if value),
+        expected_output=answer.expected_output,
+        answer=Answer(text=answer.actual_output, context=answer.context),
+        is_rag=bool(answer.context),
         outcomes=outcomes,
     )
 

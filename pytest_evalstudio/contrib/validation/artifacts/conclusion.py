@@ -207,8 +207,8 @@ def _response(item: Item) -> bool | None:
 
 def _is_unsupported(row: RecordRow) -> bool:
     """Report whether an answer invents a sentence; without context nothing tells."""
-    sources = (*row.context, row.input, row.expected_output)
-    return bool(row.context) and has_unsupported_sentence(row.actual_output, sources)
+    sources = (*row.answer.context, row.question, row.expected_output)
+    return bool(row.answer.context) and has_unsupported_sentence(row.answer.text, sources)
 
 
 def _scores(item: Item) -> dict[str, float | None]:

@@ -86,7 +86,7 @@ def test_labels_of_another_text_are_left_out_and_counted(
 ) -> None:
     scores, labels = drawn()
     record = write_record(tmp_path, scores)
-    text = next(RecordReader(record).items()).rows[0].actual_output
+    text = next(RecordReader(record).items()).rows[0].answer.text
     ids = {0: "another", 1: answer_id(text)}
     rows = [f"k{number},m-one,{label},{ids.get(number, '')}" for number, label in enumerate(labels)]
     path = tmp_path / "labels.csv"

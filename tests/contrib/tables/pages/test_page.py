@@ -156,7 +156,7 @@ def test_an_excerpt_is_a_record_of_masked_answers(scored: Path, tmp_path: Path) 
     items = list(reader.items())
     assert [item.key for item in items] == ["k2", "k0", "k0"]
     assert [item.verdict for item in items] == ["passed", "failed", "failed"]
-    assert items[1].rows[0].actual_output == "Elephants swim. Write to ****.***@****.***."
+    assert items[1].rows[0].answer.text == "Elephants swim. Write to ****.***@****.***."
     assert items[1].rows[0].categories == ("topic:cards",)
     assert items[1].verdicts["rouge"].missed == ("rouge_l",)
     assert set(reader.run.evaluators) == {"rouge", "pii_leakage"}

@@ -130,8 +130,8 @@ def _judged(
     missed = tuple(miss for misses in verdicts for miss in misses)
     return JudgedCase(
         key=item.key,
-        question=row.input,
-        answer=row.actual_output,
+        question=row.question,
+        answer=row.answer.text,
         categories=tuple(visible_categories(row.categories)),
         missed=missed,
         failed=bool(missed),

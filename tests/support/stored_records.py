@@ -1,12 +1,9 @@
-"""Records of earlier versions, read as if this version had written them.
-
-Version 1 (0.1.0) has no codes: they follow from statuses and, in this module alone, from the texts that 0.1.0
-wrote.
-"""
+"""Converter of the records that tests have as plain data: rows are flat, and codes follow from texts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -20,23 +17,35 @@ from pytest_evalstudio.record.schema import SCHEMA_VERSION, Line, ModelEntry
 Plain = dict[str, Any]
 """A line of an old record as plain JSON data."""
 
-_ROW: Mapping[str, Any] = {
-    "run": 1,
-    "corpus": [],
-    "context": [],
-    "context_sources": [],
-    "categories": [],
-    "relationships": [],
-    "expected_output": "",
-    "output_condition": "",
-    "actual_output": "",
-    "actual_duration": 0.0,
-    "cost": None,
-    "usage": {},
-    "retries": 0,
-    "error": "",
-    "outcomes": {},
-}
+_OF_ANSWER = frozenset(
+    [
+        "actual_output",
+        "context",
+        "context_sources",
+        "context_scores",
+        "actual_duration",
+        "cost",
+        "usage",
+        "retries",
+        "error",
+        "first_token_s",
+        "served_model",
+        "request_id",
+        "finish_reason",
+        "traceparent",
+        "spans",
+        "tool_calls",
+        "steps",
+        "stored",
+        "session",
+        "state",
+        "state_before",
+        "turns",
+        "ended_by",
+        "closing_messages",
+        "thoughts",
+    ]
+)
 _ITEM: Mapping[str, Any] = {"test_key": "", "reason": "", "rows": [], "verdicts": {}, "flips": []}
 _VERDICT: Mapping[str, Any] = {"passed": None, "scores": {}, "missed": []}
 _FLIP: Mapping[str, Any] = {"perturbators": [], "meaning_kept": True, "fails": True}
@@ -69,15 +78,13 @@ _MODEL_KEYS = frozenset(entry.name for entry in msgspec.structs.fields(ModelEntr
 
 
 class OldRecord(Struct, frozen=True):
-    """Reads the lines of one old record.
+    """Reads the lines of one record.
 
     Args:
         evaluators: the header's evaluators; lines of an unfinished record add to them.
-        migrate: plain data of a line to those of this version.
     """
 
     evaluators: dict[str, Plain]
-    migrate: Callable[[Plain, dict[str, Plain]], Plain]
 
     def line(self, raw: bytes) -> Line:
         """Return a line as this version has it.
@@ -89,41 +96,22 @@ class OldRecord(Struct, frozen=True):
         if not isinstance(plain, dict):
             raise ValueError(f"expected an object, found {type(plain).__name__}")
         try:
-            return convert(self.migrate(plain, self.evaluators))
+            return convert(_converted(plain, self.evaluators))
         except (TypeError, AttributeError, KeyError) as exc:
             raise ValueError(f"is damaged ({type(exc).__name__}: {exc})") from None
 
 
-def old_record(version: object, head: Plain) -> OldRecord | None:
-    """Return the migration for records of a version, or None if no migration is known.
+def old_record(head: Plain) -> OldRecord:
+    """Return the converter of a record.
 
     Args:
         head: the first line as plain data.
     """
-    migrations = {1: _from_1, 2: _from_2}
-    if version not in migrations:
-        return None
     evaluators = head.get("evaluators")
-    return OldRecord(dict(evaluators) if isinstance(evaluators, dict) else {}, migrations[version])
+    return OldRecord(dict(evaluators) if isinstance(evaluators, dict) else {})
 
 
-def _from_2(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
-    """Read the calls of tools, which version 2 has in the form of each host."""
-    match plain.get("kind"):
-        case "run":
-            return {**plain, "schema_version": SCHEMA_VERSION}
-        case "item":
-            return {**plain, "rows": [_with_typed_calls(row) for row in plain.get("rows", [])]}
-    return plain
-
-
-def _with_typed_calls(row: Plain) -> Plain:
-    if "tool_calls" not in row:
-        return row
-    return {**row, "tool_calls": [call.to_dict() for call in read_tool_calls(row["tool_calls"])]}
-
-
-def _from_1(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
+def _converted(plain: Plain, evaluators: dict[str, Plain]) -> Plain:
     match plain.get("kind"):
         case "run":
             run = {**_RUN, **plain, **_tables(plain), "schema_version": SCHEMA_VERSION}
@@ -179,7 +167,28 @@ def _row(row: Plain, evaluators: Mapping[str, Plain]) -> Plain:
     outcomes = {
         id: _outcome(outcome, row, evaluators.get(id, {})) for id, outcome in row.get("outcomes", {}).items()
     }
-    return {**_ROW, "is_rag": bool(row.get("context")), **_with_typed_calls(row), "outcomes": outcomes}
+    of_case = {name: value for name, value in row.items() if name not in _OF_ANSWER}
+    return {
+        "is_rag": bool(row.get("context")),
+        **of_case,
+        "answer": _answer(row),
+        "outcomes": outcomes,
+    }
+
+
+def _answer(row: Plain) -> Plain:
+    answer = {name: value for name, value in row.items() if name in _OF_ANSWER}
+    if "tool_calls" in answer:
+        answer["tool_calls"] = [call.to_dict() for call in read_tool_calls(answer["tool_calls"])]
+    if "turns" in answer:
+        answer["turns"] = [{**turn, "answer": _answer(turn["answer"])} for turn in answer["turns"]]
+    if "state" in answer:
+        after = answer.pop("state")
+        before = answer.pop("state_before", None)
+        answer["state"] = None if after is None else {"after": after, "before": before}
+    if stored := answer.pop("stored", ""):
+        answer["stored_at"] = datetime.fromisoformat(stored).timestamp()
+    return answer
 
 
 def _outcome(outcome: Plain, row: Plain, evaluator: Plain) -> Plain:
