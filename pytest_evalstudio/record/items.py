@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from pytest_evalstudio.core.cases import Answer, CaseData
 from pytest_evalstudio.core.flips import Confirmation, Flip
@@ -32,7 +32,7 @@ class RecordRow(CaseData, frozen=True, kw_only=True, omit_defaults=True):
     answer: Answer = Answer()
     judge: str = ""
     plan: str = ""
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
 
     def expected_by(self, evaluator: str) -> str:
         """Return the accepted answer that an evaluator's score is of; the first where it is of none alone."""
@@ -133,7 +133,7 @@ class Item(ItemHead, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     """
 
     rows: tuple[RecordRow, ...]
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
     flips: tuple[Flip, ...] = ()
     perturbed: Perturbation | None = None
     flaky: bool = False
@@ -141,7 +141,7 @@ class Item(ItemHead, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     max_runs: int = 0
     unread: tuple[str, ...] = ()
     unchecked: bool = False
-    segments: dict[str, tuple[str, ...]] = {}
+    segments: dict[str, tuple[str, ...]] = field(default_factory=dict)
     digest: CaseDigest | None = None
 
     @property

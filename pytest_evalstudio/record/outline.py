@@ -89,11 +89,11 @@ class ItemOutline(ItemHead, frozen=True, kw_only=True, gc=False, tag_field="kind
     """
 
     rows: tuple[RowOutline, ...]
-    verdicts: dict[str, VerdictOutline] = {}
+    verdicts: dict[str, VerdictOutline] = field(default_factory=dict)
     flaky: bool = False
     confirmation: ConfirmationOutline | None = None
     perturbed: PerturbedOutline | None = None
-    segments: dict[str, tuple[str, ...]] = {}
+    segments: dict[str, tuple[str, ...]] = field(default_factory=dict)
     digest: msgspec.Raw = msgspec.Raw(b"")
 
 
