@@ -158,7 +158,7 @@ def test_a_changed_image_is_another_question_and_said_by_the_comparison(project:
             "not compared with the baseline, since the test changed: images or files",
         ]
     )
-    assert "stored" not in project.record()[1]["colour[app]"]["rows"][0]
+    assert "stored_at" not in project.record()[1]["colour[app]"]["rows"][0]["answer"]
     compared = project.run_command("compare", "base.jsonl.gz", "evalstudio-report")
     compared.stdout.fnmatch_lines(
         ["changed: images or files", "*changed test, left out: colour of *: images or files"]

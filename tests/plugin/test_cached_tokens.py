@@ -52,7 +52,7 @@ def bank(project: Project, service: OpenAIServer) -> Project:
 
 
 def rows(project: Project) -> list[dict[str, object]]:
-    return [item["rows"][0] for item in project.record()[1].values()]
+    return [item["rows"][0]["answer"] for item in project.record()[1].values()]
 
 
 def test_cached_tokens_are_recorded_and_priced(bank: Project, service: OpenAIServer) -> None:

@@ -71,7 +71,7 @@ def row(project: Project) -> dict[str, Any]:
 def test_an_odd_call_is_judged(project: Project, call: dict[str, Any], passed: bool) -> None:
     result = run(project, [call], {"name": "cancel", "arguments": {"id": "E1"}})
     result.assert_outcomes(passed=int(passed), failed=int(not passed))
-    recorded = row(project)["tool_calls"][0]
+    recorded = row(project)["answer"]["tool_calls"][0]
     assert len(json.dumps(recorded)) < 25_000
     assert "\x1b" not in str(result.stdout)
     assert not recorded.get("result") or recorded["result"].endswith("… (5,000,000 characters)")

@@ -84,7 +84,7 @@ def test_every_host_answers_a_suite(project, services):
     result = project.run()
     result.assert_outcomes(passed=len(PROTOCOLS))
     header, items = project.record()
-    rows = {item["model_key"]: item["rows"][0] for item in items.values()}
+    rows = {item["model_key"]: item["rows"][0]["answer"] for item in items.values()}
     names = (
         {model["key"]: model for model in header["models"]}
         if isinstance(header["models"], list)

@@ -108,7 +108,7 @@ def test_a_changed_service_is_seen_by_the_next_run(
     service.by_request = lambda body: Reply(status=500)
     down = project.run(*workers, "--evalstudio-output", "down")
     down.assert_outcomes(errors=COUNT)
-    assert not any("stored" in row for item in items.values() for row in item["rows"])
+    assert not any("stored_at" in row["answer"] for item in items.values() for row in item["rows"])
 
 
 def test_a_run_that_was_killed_is_continued(app: Project) -> None:
