@@ -170,6 +170,7 @@ class Results:
                 test_key=task.case.test_key,
                 model_key=task.model.key,
                 xfail=task.xfail,
+                reason="",
             )
             yield tables, item_entry(head, result, run_wide)
 

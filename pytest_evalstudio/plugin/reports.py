@@ -287,6 +287,8 @@ def _payload_of_checks(
             key=result.task.key,
             model_key=model.key,
             attempts=attempts,
+            test_key="",
+            reason="",
         )
         items.append(item_entry(head, result, evaluators, context.segments))
         if announced.first("models", model.key):

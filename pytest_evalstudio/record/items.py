@@ -109,10 +109,10 @@ class ItemHead(Struct, frozen=True, kw_only=True, omit_defaults=True):
     part: int = 0
     file: str
     key: str
-    test_key: str = ""
+    test_key: str
     model_key: str
     code: str = ""
-    reason: str = ""
+    reason: str
     xfail: str = ""
     attempts: tuple[Attempt, ...] = ()
 
@@ -133,8 +133,8 @@ class Item(ItemHead, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     """
 
     rows: tuple[RecordRow, ...]
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
-    flips: tuple[Flip, ...] = ()
+    verdicts: dict[str, Verdict]
+    flips: tuple[Flip, ...]
     perturbed: Perturbation | None = None
     flaky: bool = False
     confirmation: Confirmation | None = None

@@ -50,7 +50,15 @@ def entry_of(
         result.verdicts[selected] = verdict(selected, list(outcomes))
     result.flips = list(flips)
     head = ItemHead(
-        index=0, nodeid="n", verdict="passed", duration_s=0.1, file="f", key=case.key, model_key="m"
+        index=0,
+        nodeid="n",
+        verdict="passed",
+        duration_s=0.1,
+        file="f",
+        key=case.key,
+        model_key="m",
+        test_key="",
+        reason="",
     )
     return item_entry(head, result, {selected.id: run_wide})
 
@@ -258,7 +266,16 @@ def test_an_item_of_two_repeats_has_two_rows_and_its_own_threshold() -> None:
     )
     [result] = Pipeline(PLAN).evaluate([task])
     head = ItemHead(
-        index=3, nodeid="n", verdict="passed", duration_s=0.1, file="f", key="a", model_key="m", xfail="known"
+        index=3,
+        nodeid="n",
+        verdict="passed",
+        duration_s=0.1,
+        file="f",
+        key="a",
+        model_key="m",
+        xfail="known",
+        test_key="",
+        reason="",
     )
     entry = item_entry(head, result, {"reading": READING})
     assert [row.run for row in entry.rows] == [1, 2]
