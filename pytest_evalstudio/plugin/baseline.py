@@ -161,9 +161,7 @@ class SessionBaseline:
         if not earlier.digest and attachments_digest(row) != earlier.attachments:
             lines.append("the images or files of the case are not those of the baseline")
         if result.confirmation is not None:
-            from pytest_evalstudio.scoring.confirmation import (
-                confirmation_sentence,  # most runs confirm nothing
-            )
+            from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 
             lines.append(confirmation_sentence(result.confirmation))
         if result.not_repeated:
@@ -221,9 +219,7 @@ class SessionBaseline:
         if earlier is not None and self.has_regressed(item, result):
             return ThresholdMissed(self._explained(item, earlier, result, message))
         if result.confirmation is not None:
-            from pytest_evalstudio.scoring.confirmation import (
-                confirmation_sentence,  # most runs confirm nothing
-            )
+            from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 
             message = f"{message}\n{confirmation_sentence(result.confirmation)}"
         return (

@@ -20,8 +20,8 @@ from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.text.figures import figure
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.core.outcomes import Verdict
     from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
-    from pytest_evalstudio.scoring.verdicts import Verdict
 
 PREFIX = "evalstudio"
 CASE = f"{PREFIX}.case"

@@ -181,9 +181,7 @@ class EvalItem(FixtureItem):
     def runtest(self) -> None:
         result = self._result()
         if is_unconfirmed(result) and result.confirmation is not None:
-            from pytest_evalstudio.scoring.confirmation import (
-                confirmation_sentence,  # most runs confirm nothing
-            )
+            from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 
             self.add_report_section("call", "evalstudio", f"{confirmation_sentence(result.confirmation)}\n")
         elif misses(result):

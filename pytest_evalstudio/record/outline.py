@@ -60,7 +60,7 @@ class RowOutline(CaseData, frozen=True, kw_only=True, gc=False):
 
 
 class VerdictOutline(Struct, frozen=True, kw_only=True, gc=False):
-    """The numbers of a verdict; see `items.ItemVerdict`."""
+    """The numbers of a verdict; see `core.outcomes.Verdict`."""
 
     passed: bool | None = None
     scores: dict[str, float | None] = {}
