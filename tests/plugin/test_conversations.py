@@ -87,8 +87,8 @@ def test_an_application_that_remembers_passes_and_one_that_forgets_fails_in_the_
     )
     [item] = recorded(desk)
     [row] = item.rows
-    assert [turn.prompt for turn in row.turns] == [turn["prompt"] for turn in TURNS]
-    assert row.turns[2].output_condition == '"E1 is cancelled"'
+    assert [turn.prompt for turn in row.answer.turns] == [turn["prompt"] for turn in TURNS]
+    assert row.answer.turns[2].condition == '"E1 is cancelled"'
     outcome = row.outcomes["text_matching"]
     assert outcome.turn == 3
     assert [(each.turn, each.passed) for each in outcome.turns] == [(1, True), (2, None), (3, False)]
@@ -111,8 +111,8 @@ def test_a_conversation_stops_at_a_failing_turn(desk: Project) -> None:
     desk.suite({"key": "k", "turns": turns, "on_failure": "stop"}, {**CASE, "on_failure": "stop"})
     desk.run().assert_outcomes(passed=1, failed=1)
     rows = {item.key: item.rows[0] for item in recorded(desk)}
-    assert [turn.prompt for turn in rows["k"].turns] == ["Please cancel", "no"]
-    assert (rows["k"].ended_by, len(rows["cancel"].turns)) == ("failed_turn", 3)
+    assert [turn.prompt for turn in rows["k"].answer.turns] == ["Please cancel", "no"]
+    assert (rows["k"].answer.ended_by, len(rows["cancel"].answer.turns)) == ("failed_turn", 3)
 
 
 def test_a_scripted_user_holds_the_conversation(desk: Project) -> None:
@@ -319,8 +319,8 @@ def test_the_state_of_the_application_is_compared_after_the_conversation(desk: P
         ['final_state: state_met 0 < 1: /cards/4417 is "active", expected "frozen", /cards/8820 changed']
     )
     wrong = next(item for item in recorded(desk) if item.key == "wrong")
-    assert wrong.rows[0].answer.state == '{"cards": {"4417": "active", "8820": "frozen"}}'
-    assert wrong.rows[0].state_before == '{"cards": {"4417": "active", "8820": "active"}}'
+    assert wrong.rows[0].answer.state.after == '{"cards": {"4417": "active", "8820": "frozen"}}'
+    assert wrong.rows[0].answer.state.before == '{"cards": {"4417": "active", "8820": "active"}}'
 
 
 @pytest.mark.parametrize(

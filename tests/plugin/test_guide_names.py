@@ -50,7 +50,7 @@ def test_an_evaluator_is_selected_by_its_name_in_the_guide(project: Project, nam
     assert "'metric_threshold' as 'threshold'" in output
     run = json.loads((project.folder / "evalstudio-report" / "record.jsonl").read_text().splitlines()[0])
     assert list(run["evaluators"]) == [id]
-    assert next(each for each in run["evaluators"][id]["metrics"] if each["primary"])["threshold"] == 0.5
+    assert next(each for each in run["evaluators"][id]["metrics"] if each.get("primary"))["threshold"] == 0.5
 
 
 def test_the_guides_threshold_decides(project: Project) -> None:
@@ -81,7 +81,7 @@ def test_names_on_the_command_line_are_read(project: Project) -> None:
     )
     result.assert_outcomes(passed=1, warnings=2)  # of evaluators, and of thresholds
     run = json.loads((project.folder / "evalstudio-report" / "record.jsonl").read_text().splitlines()[0])
-    thresholds = {each["key"]: each["threshold"] for each in run["evaluators"]["rouge"]["metrics"]}
+    thresholds = {each["key"]: each.get("threshold", 0.75) for each in run["evaluators"]["rouge"]["metrics"]}
     assert (thresholds["rouge_1"], thresholds["rouge_l"]) == (0.2, 0.3)
 
 
