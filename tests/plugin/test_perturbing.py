@@ -60,9 +60,7 @@ def test_perturbed_items_stand_behind_their_originals_with_categories_and_relati
     assert made["perturbed"] == {"by": ["qwerty:HIGH", "comma:HIGH"], "meaning_kept": True}
     (row,) = made["rows"]
     assert row["input"] == "Saz whz, zou love, layz Paris"
-    assert row["relationships"] == [
-        {"type": "perturbation_source", "target": "city", "target_type": "test_case"}
-    ]
+    assert row["relationships"] == [{"type": "perturbation_source", "target": "city"}]
     assert row["categories"] == [
         "cities",
         "perturbed",
