@@ -16,7 +16,7 @@ from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._artifacts import ArtifactFault, check_content, check_declared
-from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.evaluators._common import keywords, listed
 from pytest_evalstudio.metrics.quoting import one_line
 
 _ACTIONS = "Look at the agent's chat session for the step that should have written the file."
@@ -86,11 +86,6 @@ class AgentSanityCheck:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        reason = self.not_applicable(case)
-        if reason:
-            return Outcome.not_applicable(reason)
-        if not case.is_answered:
-            return worst(self.metrics)
         try:
             expectations = [
                 read_expectation(item)

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import keywords
 
 _KEYS = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
 _DIGITS = 6
@@ -71,19 +71,12 @@ class BertScore:
         return ("module:bert_score", f"token_matcher:{self.model}")
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        pairs = list(
-            dict.fromkeys((case.actual_output, case.expected_output) for case in cases if not is_empty(case))
-        )
-        by_pair: dict[tuple[str, str], Outcome] = {}
-        if pairs:
-            if tools.token_matcher is None:
-                raise EvaluationError("no model of bert-score is configured")
-            matched = tools.token_matcher(self.model, self.num_layers).match(pairs)
-            by_pair = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
-        return [
-            worst(self.metrics) if is_empty(case) else by_pair[case.actual_output, case.expected_output]
-            for case in cases
-        ]
+        pairs = list(dict.fromkeys((case.actual_output, case.expected_output) for case in cases))
+        if tools.token_matcher is None:
+            raise EvaluationError("no model of bert-score is configured")
+        matched = tools.token_matcher(self.model, self.num_layers).match(pairs)
+        by_pair = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
+        return [by_pair[case.actual_output, case.expected_output] for case in cases]
 
 
 def _outcome(numbers: Sequence[float]) -> Outcome:

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.core.usage import CACHE_WRITE, CACHED, INPUT, OUTPUT
-from pytest_evalstudio.evaluators._common import keywords, worst
+from pytest_evalstudio.evaluators._common import keywords
 
 
 def _amount(key: str, name: str, description: str) -> Metric:
@@ -99,8 +99,6 @@ class Effort:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        if not case.is_answered and not case.error:
-            return worst(self.metrics)
         amounts = amounts_of(case)
         limits = {name: limit for name in amounts if (limit := getattr(self, f"max_{name}")) is not None}
         if not case.error and (unknown := [name for name in limits if amounts[name] is None]):
@@ -115,7 +113,7 @@ class Effort:
             if (amount := amounts[name]) is not None and amount > limit
         ]
         if case.error and not exceeded:
-            return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
+            return Outcome.not_applicable("what was spent before the failure exceeds no limit")
         within = float(not exceeded) if limits else None
         return Outcome.score({"within_budget": within, **amounts}, reason="; ".join(exceeded))
 

@@ -191,9 +191,6 @@ class DocumentRecall:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        reason = self.not_applicable(case)
-        if reason:
-            return Outcome.not_applicable(reason)
         expected = _named(case.expected_documents)
         missing = missing_documents(expected, case.context_sources)
         recall = 1 - len(missing) / len(expected)
@@ -269,9 +266,6 @@ class LabelledRetrieval:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        reason = self.not_applicable(case)
-        if reason:
-            return Outcome.not_applicable(reason)
         expected = _named(case.expected_chunks)
         if expected:
             counts, missing = chunk_matches(expected, case.context)
