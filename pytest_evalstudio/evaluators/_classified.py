@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment
-from pytest_evalstudio.core.tools import TextClassifier, Tools
+from pytest_evalstudio.core.tools import TextClassifier, Tools, provided
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
 from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.detectors import redact
@@ -37,8 +37,7 @@ def classified(
     Raises:
         EvaluationError: if there is no classifier, or it lacks a label.
     """
-    if classifier is None:
-        raise EvaluationError("no classifier is configured")
+    classifier = provided(classifier, "classifier")
     distinct = list(dict.fromkeys(texts))
     rows = classifier.classify(distinct)
     return {text: _known(row, classifier.name, labels) for text, row in zip(distinct, rows, strict=True)}

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judgement, Judging, Vote, with_attachments
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.core.tools import Tools, provided
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._embedding_ahead import GROUP, EmbeddingAhead, Texts
 
@@ -44,9 +44,7 @@ def judged(
         finish: turns the results of all judgements into outcomes, e.g. to embed all texts at once.
         embeds: texts of a case and its judgement that `finish` embeds; they are embedded ahead.
     """
-    judge = tools.judge
-    if judge is None:
-        raise TypeError("this evaluator requires a judge among its tools")
+    judge = provided(tools.judge, "judge")
 
     def consider_with_attachments(case: Case) -> Flow[T]:
         return with_attachments(consider(case), case.media)

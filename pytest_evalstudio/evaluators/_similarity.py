@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
-from pytest_evalstudio.core.tools import Embedder
+from pytest_evalstudio.core.tools import Embedder, provided
 from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.quoting import one_line
@@ -35,19 +35,14 @@ def has_words(text: str) -> bool:
 
 
 class TextEmbeddings:
-    """Embeddings of all texts of a batch, from one call of the embedder.
-
-    Raises:
-        EvaluationError: if there is no embedder.
-    """
+    """Embeddings of all texts of a batch, from one call of the embedder."""
 
     def __init__(self, texts: Iterable[str], embedder: Embedder | None) -> None:
         import numpy as np
 
-        if embedder is None:
-            raise EvaluationError("no embedder is configured")
         self._places = {text: position for position, text in enumerate(sorted(set(texts)))}
-        self._matrix = np.asarray(embedder.encode(list(self._places)), dtype=np.float64)
+        vectors = provided(embedder, "embedder").encode(list(self._places))
+        self._matrix = np.asarray(vectors, dtype=np.float64)
 
     def of(self, texts: Sequence[str]) -> Floats:
         """Return a row per text."""

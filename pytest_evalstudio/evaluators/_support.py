@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.core.tools import Entailment, Tools
+from pytest_evalstudio.core.tools import Entailment, Tools, provided
 from pytest_evalstudio.evaluators._similarity import has_words
 
 DIGITS = 6
@@ -22,12 +21,6 @@ def premise(case: Case) -> str:
 
 
 def judged(pairs: Sequence[tuple[str, str]], tools: Tools) -> dict[tuple[str, str], Entailment]:
-    """Return the entailment of each distinct pair (premise, hypothesis), from one call.
-
-    Raises:
-        EvaluationError: if there is no NLI model.
-    """
-    if tools.nli is None:
-        raise EvaluationError("there is no model of inference to ask")
+    """Return the entailment of each distinct pair (premise, hypothesis), from one call."""
     distinct = list(dict.fromkeys(pairs))
-    return dict(zip(distinct, tools.nli.judge(distinct), strict=True))
+    return dict(zip(distinct, provided(tools.nli, "NLI model").judge(distinct), strict=True))

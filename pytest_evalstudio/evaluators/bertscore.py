@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.core.tools import Tools, provided
 from pytest_evalstudio.evaluators._common import keywords
 
 _KEYS = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
@@ -72,9 +72,8 @@ class BertScore:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         pairs = list(dict.fromkeys((case.actual_output, case.expected_output) for case in cases))
-        if tools.token_matcher is None:
-            raise EvaluationError("no model of bert-score is configured")
-        matched = tools.token_matcher(self.model, self.num_layers).match(pairs)
+        token_matcher = provided(tools.token_matcher, "model of bert-score")
+        matched = token_matcher(self.model, self.num_layers).match(pairs)
         by_pair = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
         return [by_pair[case.actual_output, case.expected_output] for case in cases]
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.core.tools import Tools, provided
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
@@ -61,8 +60,7 @@ class Hallucination:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        if tools.hallucination_model is None:
-            raise EvaluationError("there is no model of hallucinations to ask")
+        model = provided(tools.hallucination_model, "model of hallucinations")
         read = [(case, claims_of(case.actual_output), premise(case)) for case in cases]
         pairs = list(
             dict.fromkeys(
@@ -72,7 +70,7 @@ class Hallucination:
                 for text in self._texts(case, answer)
             )
         )
-        supports = dict(zip(pairs, tools.hallucination_model.score(pairs), strict=True))
+        supports = dict(zip(pairs, model.score(pairs), strict=True))
         return [self._score(case, answer, context, supports) for case, answer, context in read]
 
     def _texts(self, case: Case, answer: Sequence[Claim]) -> list[str]:

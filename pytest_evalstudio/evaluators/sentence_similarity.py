@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.core.tools import Tools, provided
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._embedding_family import KEYWORDS, RAG, embedding_evaluator
@@ -259,6 +258,5 @@ class AnswerSemanticSimilarity:
         if self.similarity == "embeddings":
             vectors = TextEmbeddings((text for pair in pairs for text in pair), tools.embedder)
             return [float(best_columns(vectors, [answer], [expected])[0]) for answer, expected in pairs]
-        if tools.cross_encoder is None:
-            raise EvaluationError("no cross-encoder is configured")
-        return [round(min(1.0, max(0.0, value)), 6) for value in tools.cross_encoder.score(pairs)]
+        values = provided(tools.cross_encoder, "cross-encoder").score(pairs)
+        return [round(min(1.0, max(0.0, value)), 6) for value in values]
