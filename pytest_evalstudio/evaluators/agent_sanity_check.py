@@ -91,6 +91,7 @@ class AgentSanityCheck:
                 read_expectation(item)
                 for item in _items(case.extra.get("expected_artifacts"), "expected_artifacts")
             ]
+            # An expectation of a file replaces the check of its form alone.
             results = dict(self._made(case)) | dict(_expected(case.folder, expectations))
         except (ConfigurationError, EvaluationError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)

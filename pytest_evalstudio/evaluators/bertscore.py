@@ -81,7 +81,7 @@ class BertScore:
 def _outcome(numbers: Sequence[float]) -> Outcome:
     return Outcome.score(
         {
-            key: round(min(1.0, max(0.0, value)), _DIGITS) + 0.0
+            key: round(min(1.0, max(0.0, value)), _DIGITS) + 0.0  # adding 0.0 makes -0.0 positive
             for key, value in zip(_KEYS, numbers, strict=True)
         }
     )

@@ -21,7 +21,7 @@ from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.metrics.classification import highest_probabilities, verdict_scale
 from pytest_evalstudio.text.claims import Claim
 
-_BIASED = 0.5
+_BIASED = 0.5  # the boundary on both scales
 LABELS = {
     "toxicity": "Toxicity",
     "severe_toxicity": "Severe toxicity",

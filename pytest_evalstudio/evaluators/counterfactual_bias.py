@@ -78,7 +78,7 @@ class CounterfactualBias:
         first, other = pair
         similarity = (
             1.0
-            if first == other
+            if first == other  # a vector's cosine with itself misses 1 by an error of rounding
             else round(max(0.0, min(1.0, float(best_columns(vectors, [first], [other])[0]))), DIGITS)
         )
         gap = round(felt[first] - felt[other], DIGITS)

@@ -133,7 +133,7 @@ def amounts_of(case: Case) -> dict[str, float | None]:
         "tokens": float(sum(tokens)) if tokens else None,
         "uncached_tokens": uncached,
         "cache_write_tokens": float(usage[CACHE_WRITE]) if CACHE_WRITE in usage else None,
-        "seconds": answer.duration_s or None,
+        "seconds": answer.duration_s or None,  # 0.0 is the time of an answer that was not measured
         "cost_usd": answer.cost_usd,
         "cut_answers": float(usage.get("cut_at_length", 0)) if usage else None,
     }

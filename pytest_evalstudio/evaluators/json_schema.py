@@ -63,6 +63,7 @@ class JsonSchema:
             if location < 0
             else [
                 Fragment(
+                    # JSON that breaks off is at fault after its last character
                     start=min(location, len(case.actual_output) - 1),
                     end=min(location + 1, len(case.actual_output)),
                     message=fault,

@@ -135,6 +135,7 @@ class PiiLeakage(_Leakage):
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         if self.detector == "presidio":
+            # The pipeline reads a batch at once; `find` takes the hits from its memory.
             self._finder().read(
                 [
                     text

@@ -124,6 +124,7 @@ class Bleu:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        # Repeats and perturbed cases share an expected output.
         tokenize = functools.lru_cache(maxsize=1024)(self._tokenizer())
         return [self._score(case, tokenize) for case in cases]
 

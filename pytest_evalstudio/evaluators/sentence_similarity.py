@@ -22,6 +22,7 @@ from pytest_evalstudio.evaluators._similarity import (
     sentence_fragments,
     without_words,
 )
+from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.overlap import exact_match, normalized_edit_similarity, token_jaccard
 from pytest_evalstudio.metrics.quoting import one_line
@@ -259,4 +260,4 @@ class AnswerSemanticSimilarity:
             vectors = TextEmbeddings((text for pair in pairs for text in pair), tools.embedder)
             return [float(best_columns(vectors, [answer], [expected])[0]) for answer, expected in pairs]
         values = provided(tools.cross_encoder, "cross-encoder").score(pairs)
-        return [round(min(1.0, max(0.0, value)), 6) for value in values]
+        return [round(min(1.0, max(0.0, value)), DIGITS) for value in values]

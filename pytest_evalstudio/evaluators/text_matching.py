@@ -93,7 +93,7 @@ class TextMatching:
         outcome = boolean_outcome(self.metrics, answer_fault, context_fault, fragments=fragments)
         if context_fault and not case.has_context and case.is_rag:
             outcome = dataclasses.replace(outcome, code=OutcomeCode.NOT_RETRIEVED)
-        if is_forbidden:
+        if is_forbidden:  # last: one observation of a forbidden text decides, whatever the context lacks
             outcome = dataclasses.replace(outcome, code=OutcomeCode.FORBIDDEN_TEXT)
         if on_answer:
             return outcome
