@@ -67,7 +67,7 @@ def boolean_metrics(
             key,
             name,
             better="higher" if key == "model_passes" else "lower",
-            threshold=0.5,
+            threshold=0.5,  # the values of a case are 0 and 1: any number between them decides the same
             primary=key == "model_passes",
             description=description,
             boolean=True,

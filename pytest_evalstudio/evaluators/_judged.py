@@ -98,7 +98,7 @@ def _outcomes(
 def fault_outcome(fault: JudgeFault, metrics: Sequence[Metric] = ()) -> Outcome:
     """Return an error; an unreadable reply counts as a parse failure if the metrics have one."""
     error = Outcome.error(str(fault), fault.code)
-    if fault.code == OutcomeCode.JUDGE_FAILED:
+    if fault.code == OutcomeCode.JUDGE_FAILED:  # there is no reply to keep, and none to parse
         return error
     failures = [metric.key for metric in metrics if metric.key == PARSE_FAILURES and fault.unparsable]
     return dataclasses.replace(error, scores=dict.fromkeys(failures, 1.0), details={"raw_reply": fault.raw})

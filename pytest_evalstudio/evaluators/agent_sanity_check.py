@@ -249,7 +249,7 @@ def _checked(root: Path, declared: str) -> Iterator[tuple[str, str]]:
 def _files(folder: Path) -> Iterator[Path]:
     count = 0
     for base, folders, names in os.walk(folder):
-        folders.sort()
+        folders.sort()  # a fixed order: of more files than the limit, the same ones count
         for name in sorted(names):
             count += 1
             if count > _MAX_FILES:

@@ -101,6 +101,7 @@ class Effort:
     def _score(self, case: Case) -> Outcome:
         amounts = amounts_of(case)
         limits = {name: limit for name in amounts if (limit := getattr(self, f"max_{name}")) is not None}
+        # The amounts of a failed answer are missing because it failed, not because of the host.
         if not case.error and (unknown := [name for name in limits if amounts[name] is None]):
             return Outcome.error(
                 f"max_{unknown[0]} is set, but the host does not report {unknown[0]}; remove the limit, or"

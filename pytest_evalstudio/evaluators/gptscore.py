@@ -75,6 +75,7 @@ class GptScore:
         """
         first, second = case.expected_output, case.actual_output
         return [
+            # The blank belongs to the first word of the text: tokens of GPT-2 begin with theirs.
             Passage(instruction=instruction, before=f"{before} In other words,", text=f" {text}")
             for before, text in ((first, second), (second, first))
         ]

@@ -258,6 +258,7 @@ class LabelledRetrieval:
             return "" if case.is_rag or case.context else "no context"
         if not _named(case.expected_documents):
             return "no expected chunks or documents"
+        # A model that retrieves, and did not, misses every expected document.
         if any(name.strip() for name in case.context_sources) or (case.is_rag and not case.context):
             return ""
         return "the host does not report the sources of its chunks" if case.context else "no context"

@@ -95,6 +95,7 @@ class TextMatching:
             outcome = dataclasses.replace(outcome, code=OutcomeCode.NOT_RETRIEVED)
         if is_forbidden:  # last: one observation of a forbidden text decides, whatever the context lacks
             outcome = dataclasses.replace(outcome, code=OutcomeCode.FORBIDDEN_TEXT)
+        # The condition says nothing of an answer on which it is not checked.
         if on_answer:
             return outcome
         return dataclasses.replace(outcome, scores={**outcome.scores, "model_generation_failures": None})

@@ -163,6 +163,7 @@ class ToolCalls:
         if self.mode not in ("superset", "in_order"):
             others = [_shown(actual[index]) for index in comparison.unexpected]
             parts += [f"unexpected: {listed(others, _SHOWN_CALLS)}"] if others else []
+        # Where nothing is missing, wrong or unexpected, only the order is left.
         if not parts or (self.mode in ("exact", "in_order") and not comparison.in_order and not wrong):
             names = one_line(", ".join(call.name for call in expected))
             parts.append(f"another order than {names}")
