@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from msgspec import Struct
 
+from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.judging import Judge
 
 if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 
 class Embedder(Protocol):
@@ -197,3 +200,14 @@ class Tools:
     word_aligner: WordAligner | None = None
     judge: Judge | None = None
     missing: str = ""
+
+
+def provided(tool: T | None, name: str) -> T:
+    """Return a tool that an evaluator requires; the engine asks none that lacks it.
+
+    Raises:
+        EvaluationError: where other code asks an evaluator, and provides none.
+    """
+    if tool is None:
+        raise EvaluationError(f"no {name} is configured")
+    return tool

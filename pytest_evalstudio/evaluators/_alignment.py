@@ -44,7 +44,7 @@ class SentenceAlignment:
     missing: ClassVar[str] = NO_CONTEXT_WORDS
 
     def read(self, case: Case, tools: Tools) -> tuple[list[Claim], list[Claim]]:
-        """Return the sentences of the answer and those of the reference text, none for an empty answer."""
+        """Return the sentences of the answer and those of the reference text."""
         return answer_and_context(case)
 
     def aggregate_sentences(self, values: Sequence[float], answer: Sequence[Claim]) -> Mapping[str, float]:
@@ -78,7 +78,7 @@ class SentenceAlignment:
     def _score(
         self, case: Case, answer: Sequence[Claim], reference: Sequence[Claim], vectors: TextEmbeddings
     ) -> Outcome:
-        nothing = nothing_to_compare(case, answer, reference, self.metrics, self.missing)
+        nothing = nothing_to_compare(answer, reference, self.metrics, self.missing)
         if nothing is not None:
             return nothing
         values = best_columns(

@@ -112,7 +112,7 @@ def _check_folder(path: Path, min_size: int) -> None:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")  # spreadsheets begin CSV files with a byte order mark
     except UnicodeDecodeError as exc:
         raise ArtifactFault(f"is not UTF-8 text (byte {exc.start})") from None
 
@@ -137,6 +137,7 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
         actual = value_at(value, pointer, _MISSING)
         if actual is _MISSING:
             raise ArtifactFault(f"has no field {one_line(pointer)}")
+        # True equals 1 in Python, not in JSON.
         if not _equal(actual, expected) or isinstance(actual, bool) is not isinstance(expected, bool):
             raise ArtifactFault(
                 f"field {one_line(pointer)} is {one_line(repr(actual), 60)}, expected"
@@ -170,7 +171,7 @@ def _pdf_text(path: Path) -> str:
 
     log = logging.getLogger("pypdf")
     level = log.level
-    log.setLevel(logging.CRITICAL)
+    log.setLevel(logging.CRITICAL)  # pypdf logs what it repairs; the fault is reported instead
     try:
         pages = PdfReader(path, strict=False).pages
         if not len(pages):

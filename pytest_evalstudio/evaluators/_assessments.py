@@ -130,15 +130,13 @@ def assessed(
     tools: Tools,
     metrics: Sequence[Metric],
     consider: Callable[[Case], Flow[Outcome]],
-    *,
-    reads_answer: bool = True,
 ) -> list[Outcome]:
     """Judge a batch as `judged` does and complete the details of every scored outcome.
 
     The rating of a panel is the majority of its judges, no at a tie; for chunks, that of each chunk. By mean,
     the rating is yes if the score meets the metric's threshold, as a tie of yes and no does.
     """
-    outcomes = judged(cases, tools, metrics, consider, reads_answer=reads_answer)
+    outcomes = judged(cases, tools, metrics, consider)
     by_majority = tools.judge is not None and tools.judge.vote == "majority"
     return [
         _completed(outcome, metrics[0], by_majority) if outcome.status == "score" else outcome

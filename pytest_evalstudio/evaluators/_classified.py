@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment
-from pytest_evalstudio.core.tools import TextClassifier, Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
+from pytest_evalstudio.core.tools import TextClassifier, Tools, provided
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
 from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.quoting import one_line
@@ -17,9 +17,7 @@ from pytest_evalstudio.text.figures import figure
 
 
 def all_sentences(case: Case, tools: Tools) -> list[Claim]:
-    """Return every sentence of an answer, including short ones such as "Idiot."; none for an empty answer."""
-    if is_empty(case):
-        return []
+    """Return every sentence of an answer, including short ones such as "Idiot."."""
     text = case.actual_output
     return [Claim(start, end, text[start:end]) for start, end in tools.split_sentences(text)] or [
         Claim(0, len(text), text)
@@ -39,8 +37,7 @@ def classified(
     Raises:
         EvaluationError: if there is no classifier, or it lacks a label.
     """
-    if classifier is None:
-        raise EvaluationError("no classifier is configured")
+    classifier = provided(classifier, "classifier")
     distinct = list(dict.fromkeys(texts))
     rows = classifier.classify(distinct)
     return {text: _known(row, classifier.name, labels) for text, row in zip(distinct, rows, strict=True)}

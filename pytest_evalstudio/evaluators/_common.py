@@ -1,4 +1,4 @@
-"""Helpers of all evaluators: boolean verdicts, empty answers, leaks, keywords."""
+"""Helpers of all evaluators: boolean verdicts, conditions, leaks, keywords."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from pytest_evalstudio.formats.condition_writing import substring_condition
 from pytest_evalstudio.metrics.detectors import Hit, describe
 from pytest_evalstudio.metrics.quoting import one_line
 
-EMPTY_ANSWER = "the answer is empty"
 PERSONAL_DATA, SECRET = "Personal data", "A secret"
 """Categories of leaks."""
 MAX_SHOWN = 5
@@ -68,7 +67,7 @@ def boolean_metrics(
             key,
             name,
             better="higher" if key == "model_passes" else "lower",
-            threshold=0.5,
+            threshold=0.5,  # the values of a case are 0 and 1: any number between them decides the same
             primary=key == "model_passes",
             description=description,
             boolean=True,
@@ -86,7 +85,6 @@ def boolean_outcome(
     fragments: Sequence[Fragment] = (),
     findings: Sequence[Finding] = (),
     details: Mapping[str, Any] = NOTHING,
-    answer_is_empty: bool = False,
 ) -> Outcome:
     """Return the outcome of a boolean evaluator for a case.
 
@@ -98,10 +96,7 @@ def boolean_outcome(
         fragments: marked spans.
         findings: problems to report.
         details: data for the exports.
-        answer_is_empty: the answer is empty, which is a fault.
     """
-    if answer_is_empty:
-        answer_fault = EMPTY_ANSWER
     failed = bool(answer_fault or context_fault)
     values = {
         "model_passes": float(not failed),
@@ -110,7 +105,7 @@ def boolean_outcome(
         "model_generation_failures": float(bool(answer_fault)),
         "model_parse_failures": 0.0,
     }
-    reasons = [answer_fault if answer_is_empty else f"answer: {answer_fault}"] if answer_fault else []
+    reasons = [f"answer: {answer_fault}"] if answer_fault else []
     if context_fault:
         reasons.append(f"context: {context_fault}")
     return Outcome.score(
@@ -119,12 +114,8 @@ def boolean_outcome(
         fragments=tuple(fragments[:MAX_FRAGMENTS]),
         findings=tuple(findings),
         details=details,
-        code=OutcomeCode.ANSWER_EMPTY if answer_is_empty else _code(answer_fault, context_fault),
+        code=OutcomeCode.RETRIEVAL_FAILED if context_fault and not answer_fault else OutcomeCode.NONE,
     )
-
-
-def _code(answer_fault: str, context_fault: str) -> OutcomeCode:
-    return OutcomeCode.RETRIEVAL_FAILED if context_fault and not answer_fault else OutcomeCode.NONE
 
 
 def condition_of(case: Case) -> Condition:
@@ -148,26 +139,10 @@ def unmet(condition: Condition, text: str) -> str:
     return "" if match.passed else f"not met: {one_line(match.failed, _CONDITION_CHARS)}"
 
 
-def is_empty(case: Case) -> bool:
-    """Return True if the answer has no visible character.
-
-    The engine gives such an answer only to evaluators that declare `applies_without_text`. Where code calls
-    an evaluator itself, the answer gets the worst score.
-    """
-    return not case.has_text
-
-
-def worst(metrics: Sequence[Metric], reason: str = "") -> Outcome:
-    """Return the outcome of an answer with the worst score.
-
-    A metric without a finite worst value gets no score.
-
-    Args:
-        reason: reason of the score; by default that the answer is empty.
-    """
-    if reason:
-        return Outcome.worst(metrics, reason)
-    return Outcome.worst(metrics, EMPTY_ANSWER, code=OutcomeCode.ANSWER_EMPTY)
+def counterpart_of(case: Case) -> Case:
+    """Return the case with whose answer an evaluator that declares `compares` compares."""
+    assert case.counterpart is not None  # the engine calls such an evaluator with no other case
+    return case.counterpart
 
 
 def condition_parts(case: Case, evaluate_retrieved_context: bool) -> tuple[bool, bool]:
@@ -230,7 +205,6 @@ def leak_outcome(
         listed([describe(hit) for _, hit in chunks]),
         fragments=fragments,
         findings=findings,
-        answer_is_empty=is_empty(case),
     )
 
 

@@ -12,8 +12,8 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judgement, Judging, Vote, with_attachments
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import boolean_outcome, is_empty, keywords, worst
+from pytest_evalstudio.core.tools import Tools, provided
+from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._embedding_ahead import GROUP, EmbeddingAhead, Texts
 
 T = TypeVar("T")
@@ -33,7 +33,6 @@ def judged(
     consider: Callable[[Case], Flow[T]],
     finish: Callable[[Sequence[tuple[Case, T]]], Sequence[Outcome]] | None = None,
     *,
-    reads_answer: bool = True,
     embeds: Texts[T] | None = None,
 ) -> list[Outcome]:
     """Let a judge, or each judge of a panel, judge a batch of cases.
@@ -44,29 +43,15 @@ def judged(
         metrics: metrics of the evaluator.
         consider: judgement of one case; without `finish` it returns an outcome.
         finish: turns the results of all judgements into outcomes, e.g. to embed all texts at once.
-        reads_answer: an empty answer gets the worst score without asking the judge.
         embeds: texts of a case and its judgement that `finish` embeds; they are embedded ahead.
     """
-    judge = tools.judge
-    if judge is None:
-        raise TypeError("this evaluator requires a judge among its tools")
+    judge = provided(tools.judge, "judge")
 
     def consider_with_attachments(case: Case) -> Flow[T]:
         return with_attachments(consider(case), case.media)
 
-    indices = [index for index, case in enumerate(cases) if not (reads_answer and is_empty(case))]
-    judgements = _followed(
-        [cases[index] for index in indices], tools, judge, consider_with_attachments, embeds
-    )
-    replies_by_index = dict(
-        zip(indices, _outcomes([cases[index] for index in indices], judgements, metrics, finish), strict=True)
-    )
-    return [
-        _decided(replies_by_index[index], metrics, judge)
-        if index in replies_by_index
-        else _of_nothing(metrics)
-        for index in range(len(cases))
-    ]
+    judgements = _followed(cases, tools, judge, consider_with_attachments, embeds)
+    return [_decided(of_case, metrics, judge) for of_case in _outcomes(cases, judgements, metrics, finish)]
 
 
 def _followed(
@@ -82,15 +67,6 @@ def _followed(
         return judge.follow(
             [functools.partial(ahead.watched, index, consider) for index in range(len(cases))]
         )
-
-
-def _of_nothing(metrics: Sequence[Metric]) -> Outcome:
-    """Return the outcome of an empty answer."""
-    return (
-        boolean_outcome(metrics, "", answer_is_empty=True)
-        if metrics[0].key == "model_passes"
-        else worst(metrics)
-    )
 
 
 def _outcomes(
@@ -123,7 +99,7 @@ def _outcomes(
 def fault_outcome(fault: JudgeFault, metrics: Sequence[Metric] = ()) -> Outcome:
     """Return an error; an unreadable reply counts as a parse failure if the metrics have one."""
     error = Outcome.error(str(fault), fault.code)
-    if fault.code == OutcomeCode.JUDGE_FAILED:
+    if fault.code == OutcomeCode.JUDGE_FAILED:  # there is no reply to keep, and none to parse
         return error
     failures = [metric.key for metric in metrics if metric.key == PARSE_FAILURES and fault.unparsable]
     return structs.replace(error, scores=dict.fromkeys(failures, 1.0), details={"raw_reply": fault.raw})

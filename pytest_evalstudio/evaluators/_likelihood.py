@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pytest_evalstudio.core.codes import OutcomeCode
-from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.core.tools import LanguageModel, Likelihood, Tools
-from pytest_evalstudio.evaluators._common import EMPTY_ANSWER
+from pytest_evalstudio.core.tools import LanguageModel, Likelihood, Tools, provided
 from pytest_evalstudio.metrics.likelihood import mean_negative_log_likelihood
 
 NO_TOKENS = "the language model knows no token of it"
@@ -14,18 +12,12 @@ CUT = "the texts exceed the model's context: the beginning of the preceding text
 
 
 def language_model(tools: Tools, name: str) -> LanguageModel:
-    """Return the language model of that name.
-
-    Raises:
-        EvaluationError: if the engine provides none.
-    """
-    if tools.language_model is None:
-        raise EvaluationError("no language model is configured")
-    return tools.language_model(name)
+    """Return the language model of that name."""
+    return provided(tools.language_model, "language model")(name)
 
 
-def unscorable(reason: str = EMPTY_ANSWER) -> Outcome:
-    """Return an error for an answer without tokens: it has no likelihood, and the worst score is infinite."""
+def unscorable(reason: str) -> Outcome:
+    """Return an error for a text without tokens: it has no likelihood, and the worst score is infinite."""
     return Outcome.error(f"{reason}; it has no likelihood", OutcomeCode.ANSWER_EMPTY)
 
 

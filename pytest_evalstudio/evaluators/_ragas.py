@@ -174,7 +174,7 @@ def answer_relevancies(considered: Sequence[tuple[Case, AnswerQuestions]], tools
 
     It is 0 for a noncommittal answer. All texts are embedded at once.
     """
-    if not considered:
+    if not considered:  # no judgement of the batch has a result
         return []
     texts = (text for case, written in considered for text in embedded_texts(case, written))
     vectors = TextEmbeddings(texts, tools.embedder)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
-from pytest_evalstudio.core.tools import Embedder
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, worst
+from pytest_evalstudio.core.tools import Embedder, provided
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.similarity import Weighting, best_matches, cosines, sentence_weights
@@ -34,19 +35,14 @@ def has_words(text: str) -> bool:
 
 
 class TextEmbeddings:
-    """Embeddings of all texts of a batch, from one call of the embedder.
-
-    Raises:
-        EvaluationError: if there is no embedder.
-    """
+    """Embeddings of all texts of a batch, from one call of the embedder."""
 
     def __init__(self, texts: Iterable[str], embedder: Embedder | None) -> None:
         import numpy as np
 
-        if embedder is None:
-            raise EvaluationError("no embedder is configured")
         self._places = {text: position for position, text in enumerate(sorted(set(texts)))}
-        self._matrix = np.asarray(embedder.encode(list(self._places)), dtype=np.float64)
+        vectors = provided(embedder, "embedder").encode(list(self._places))
+        self._matrix = np.asarray(vectors, dtype=np.float64)
 
     def of(self, texts: Sequence[str]) -> Floats:
         """Return a row per text."""
@@ -99,7 +95,7 @@ def no_words(metrics: Sequence[Metric], reason: str = NO_WORDS) -> Outcome:
         avid="P0100",
         actions="Inspect the answer; if such answers are right, use text_matching for them.",
     )
-    return Outcome(scores=worst(metrics).scores, reason=reason, findings=(finding,))
+    return replace(Outcome.worst(metrics, reason), findings=(finding,))
 
 
 def sentence_fragments(
@@ -128,18 +124,14 @@ def worst_sentence(text: str, texts: Sequence[Claim], scores: Sequence[float], w
 
 
 def answer_and_context(case: Case) -> tuple[list[Claim], list[Claim]]:
-    """Return the sentences of answer and context; none for an empty answer."""
-    if is_empty(case):
-        return [], []
+    """Return the sentences of answer and context."""
     return claims_of(case.actual_output), [
         sentence for chunk in case.context for sentence in claims_of(chunk)
     ]
 
 
 def answer_and_expected(case: Case) -> tuple[list[Claim], list[Claim]]:
-    """Return the sentences of answer and expected answer; none for an empty answer."""
-    if is_empty(case):
-        return [], []
+    """Return the sentences of answer and expected answer."""
     return claims_of(case.actual_output), claims_of(case.expected_output)
 
 
@@ -149,7 +141,7 @@ def without_words(case: Case, metrics: Sequence[Metric]) -> Outcome | None:
     Equal texts of emoji or signs are as similar as can be; a text has no similarity with an expected one
     without words. An answer without words where words are expected is left to the evaluator.
     """
-    if is_empty(case) or has_words(case.expected_output):
+    if has_words(case.expected_output):
         return None
     if same_characters(case.actual_output.strip(), case.expected_output.strip()):
         return Outcome.score({metric.key: 1.0 for metric in metrics})
@@ -157,15 +149,12 @@ def without_words(case: Case, metrics: Sequence[Metric]) -> Outcome | None:
 
 
 def nothing_to_compare(
-    case: Case,
     answer: Sequence[Claim],
     other: Sequence[Claim],
     metrics: Sequence[Metric],
     reason: str = NO_CONTEXT_WORDS,
 ) -> Outcome | None:
     """Return the worst outcome if the answer or the text that it is compared with has no words, else None."""
-    if is_empty(case):
-        return worst(metrics)
     if not answer:
         return no_words(metrics)
-    return None if other else worst(metrics, reason)
+    return None if other else Outcome.worst(metrics, reason)

@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import EvaluationError
-from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.tools import Entailment, Tools
-from pytest_evalstudio.evaluators._common import is_empty, worst
-from pytest_evalstudio.evaluators._similarity import (
-    NO_CONTEXT_WORDS,
-    NO_WORDS,
-    has_words,
-)
-from pytest_evalstudio.text.claims import Claim, claims_of
+from pytest_evalstudio.core.tools import Entailment, Tools, provided
+from pytest_evalstudio.evaluators._similarity import has_words
 
 DIGITS = 6
 """Decimals of a probability: results for batches of other sizes differ from the seventh decimal on."""
@@ -28,33 +20,7 @@ def premise(case: Case) -> str:
     return "\n\n".join(dict.fromkeys(chunk for chunk in case.context if has_words(chunk)))
 
 
-def answer_sentences(case: Case) -> list[Claim]:
-    """Return the sentences of an answer; none for an empty answer or one without words."""
-    return [] if is_empty(case) else claims_of(case.actual_output)
-
-
-def not_judged(
-    case: Case,
-    answer: Sequence[Claim],
-    basis: str,
-    metrics: Sequence[Metric],
-    reason: str = NO_CONTEXT_WORDS,
-) -> Outcome | None:
-    """Return the worst outcome if the answer or the text that it is compared with has no words, else None."""
-    if is_empty(case):
-        return worst(metrics)
-    if not answer:
-        return worst(metrics, NO_WORDS)
-    return None if basis else worst(metrics, reason)
-
-
 def judged(pairs: Sequence[tuple[str, str]], tools: Tools) -> dict[tuple[str, str], Entailment]:
-    """Return the entailment of each distinct pair (premise, hypothesis), from one call.
-
-    Raises:
-        EvaluationError: if there is no NLI model.
-    """
-    if tools.nli is None:
-        raise EvaluationError("there is no model of inference to ask")
+    """Return the entailment of each distinct pair (premise, hypothesis), from one call."""
     distinct = list(dict.fromkeys(pairs))
-    return dict(zip(distinct, tools.nli.judge(distinct), strict=True))
+    return dict(zip(distinct, provided(tools.nli, "NLI model").judge(distinct), strict=True))

@@ -105,6 +105,7 @@ def verdict_outcome(
         findings=[finding] if finding is not None and (fault or context_fault) else [],
         details={"verdict": verdict, "reason": reason},
     )
+    # A context that was not judged neither passes nor fails.
     if context_fault is not None:
         return outcome
     return structs.replace(outcome, scores={**outcome.scores, "model_retrieval_failures": None})

@@ -49,7 +49,6 @@ class AnswerJudge:
         query: the question in a sentence.
         rationale: instruction for the rationale.
         evidence: schemas of what the judge writes before the rationale, by name.
-        reads_answer: an empty answer is rated no without asking the judge.
     """
 
     metrics: ClassVar[tuple[Metric, ...]]
@@ -58,7 +57,6 @@ class AnswerJudge:
     query: ClassVar[str]
     rationale: ClassVar[str] = RATIONALE
     evidence: ClassVar[Mapping[str, Mapping[str, Any]]] = NOTHING
-    reads_answer: ClassVar[bool] = True
 
     def texts(self, case: Case) -> Texts:
         """Return the texts that the judge sees besides the question."""
@@ -73,7 +71,7 @@ class AnswerJudge:
         return ""
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return assessed(cases, tools, self.metrics, self._consider, reads_answer=self.reads_answer)
+        return assessed(cases, tools, self.metrics, self._consider)
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         return rated(
@@ -331,7 +329,6 @@ class ContextSufficiencyJudge(AnswerJudge):
     prompts: ClassVar[tuple[str, ...]] = ("context_sufficiency_judge",)
     query: ClassVar[str] = "Is the context sufficient?"
     rationale: ClassVar[str] = _SUFFICIENCY_RATIONALE
-    reads_answer: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ("question", "context")
 
     def not_applicable(self, case: Case) -> str:
@@ -374,7 +371,7 @@ class ChunkRelevanceJudge:
     prompts: ClassVar[tuple[str, ...]] = ("chunk_relevance_judge",)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return assessed(cases, tools, self.metrics, self._consider, reads_answer=False)
+        return assessed(cases, tools, self.metrics, self._consider)
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         def ask(chunk: str) -> Question:

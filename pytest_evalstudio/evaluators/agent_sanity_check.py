@@ -16,7 +16,7 @@ from pytest_evalstudio.core.outcomes import Finding, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._artifacts import ArtifactFault, check_content, check_declared
-from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.evaluators._common import keywords, listed
 from pytest_evalstudio.metrics.quoting import one_line
 
 _ACTIONS = "Look at the agent's chat session for the step that should have written the file."
@@ -86,16 +86,12 @@ class AgentSanityCheck:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        reason = self.not_applicable(case)
-        if reason:
-            return Outcome.not_applicable(reason)
-        if not case.is_answered:
-            return worst(self.metrics)
         try:
             expectations = [
                 read_expectation(item)
                 for item in _items(case.extra.get("expected_artifacts"), "expected_artifacts")
             ]
+            # An expectation of a file replaces the check of its form alone.
             results = dict(self._made(case)) | dict(_expected(case.folder, expectations))
         except (ConfigurationError, EvaluationError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
@@ -253,7 +249,7 @@ def _checked(root: Path, declared: str) -> Iterator[tuple[str, str]]:
 def _files(folder: Path) -> Iterator[Path]:
     count = 0
     for base, folders, names in os.walk(folder):
-        folders.sort()
+        folders.sort()  # a fixed order: of more files than the limit, the same ones count
         for name in sorted(names):
             count += 1
             if count > _MAX_FILES:

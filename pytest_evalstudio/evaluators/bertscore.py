@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.core.tools import Tools, provided
+from pytest_evalstudio.evaluators._common import keywords
 
 _KEYS = ("bertscore_precision", "bertscore_recall", "bertscore_f1")
 _DIGITS = 6
@@ -71,25 +71,17 @@ class BertScore:
         return ("module:bert_score", f"token_matcher:{self.model}")
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        pairs = list(
-            dict.fromkeys((case.actual_output, case.expected_output) for case in cases if not is_empty(case))
-        )
-        by_pair: dict[tuple[str, str], Outcome] = {}
-        if pairs:
-            if tools.token_matcher is None:
-                raise EvaluationError("no model of bert-score is configured")
-            matched = tools.token_matcher(self.model, self.num_layers).match(pairs)
-            by_pair = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
-        return [
-            worst(self.metrics) if is_empty(case) else by_pair[case.actual_output, case.expected_output]
-            for case in cases
-        ]
+        pairs = list(dict.fromkeys((case.actual_output, case.expected_output) for case in cases))
+        token_matcher = provided(tools.token_matcher, "model of bert-score")
+        matched = token_matcher(self.model, self.num_layers).match(pairs)
+        by_pair = {pair: _outcome(numbers) for pair, numbers in zip(pairs, matched, strict=True)}
+        return [by_pair[case.actual_output, case.expected_output] for case in cases]
 
 
 def _outcome(numbers: Sequence[float]) -> Outcome:
     return Outcome.score(
         {
-            key: round(min(1.0, max(0.0, value)), _DIGITS) + 0.0
+            key: round(min(1.0, max(0.0, value)), _DIGITS) + 0.0  # adding 0.0 makes -0.0 positive
             for key, value in zip(_KEYS, numbers, strict=True)
         }
     )

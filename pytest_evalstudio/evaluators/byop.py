@@ -74,7 +74,7 @@ class Byop:
         )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return judged(cases, tools, self.metrics, self._consider, reads_answer="actual_output" in self.needs)
+        return judged(cases, tools, self.metrics, self._consider)
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         texts: Mapping[str, str | Sequence[str]] = {

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import ModelScore, ScoredRow, evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.metrics.classification import (
     confusion_matrix,
     label_scores,
@@ -90,12 +90,6 @@ class Classification:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        if is_empty(case):
-            nothing = worst(self.metrics)
-            return Outcome.score(
-                {"accuracy": nothing.scores["accuracy"], "precision": None, "recall": None, "f1": None},
-                reason=nothing.reason,
-            )
         is_correct = self.label(case.actual_output) == self.label(case.expected_output)
         shown = (
             f"answered {one_line(case.actual_output, _LABEL_CHARS)!r}, expected"

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import TextClassifier, Tools
-from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import counterpart_of, keywords
 from pytest_evalstudio.evaluators._similarity import TextEmbeddings, best_columns, has_words, no_words
 from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.sentiment import lexicon_sentiment
@@ -64,11 +64,7 @@ class CounterfactualBias:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        pairs = {
-            index: _pair(case)
-            for index, case in enumerate(cases)
-            if case.counterpart is not None and not _is_silent(case)
-        }
+        pairs = {index: _pair(case) for index, case in enumerate(cases) if not _is_silent(case)}
         texts = list(dict.fromkeys(text for pair in pairs.values() for text in pair))
         vectors = TextEmbeddings(texts, tools.embedder)
         felt = sentiments(texts, tools.sentiment_model)
@@ -77,25 +73,17 @@ class CounterfactualBias:
     def _outcome(
         self, case: Case, pair: tuple[str, str] | None, vectors: TextEmbeddings, felt: Mapping[str, float]
     ) -> Outcome:
-        if is_empty(case):
-            return worst(self.metrics)
-        if case.counterpart is None:
-            return Outcome.not_applicable("the case has no answer to compare with")
-        if is_empty(case.counterpart):
-            return worst(
-                self.metrics, f"{EMPTY_ANSWER} of {case.counterpart.key!r}, with which it is compared"
-            )
         if pair is None:
             return no_words(self.metrics)
         first, other = pair
         similarity = (
             1.0
-            if first == other
+            if first == other  # a vector's cosine with itself misses 1 by an error of rounding
             else round(max(0.0, min(1.0, float(best_columns(vectors, [first], [other])[0]))), DIGITS)
         )
         gap = round(felt[first] - felt[other], DIGITS)
         reason = (
-            f"the answer is {_SIDES[gap > 0]} than that to {case.counterpart.key!r} by {figure(abs(gap))}"
+            f"the answer is {_SIDES[gap > 0]} than that to {counterpart_of(case).key!r} by {figure(abs(gap))}"
             if gap
             else ""
         )
@@ -105,8 +93,7 @@ class CounterfactualBias:
 
 
 def _pair(case: Case) -> tuple[str, str]:
-    other = case.counterpart
-    return case.actual_output, other.actual_output if other is not None else ""
+    return case.actual_output, counterpart_of(case).actual_output
 
 
 def _is_silent(case: Case) -> bool:

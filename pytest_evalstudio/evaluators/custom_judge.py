@@ -78,9 +78,7 @@ class CustomJudge:
         return self.assessment_type == "RETRIEVAL"
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return assessed(
-            cases, tools, self.metrics, self._consider, reads_answer="actual_output" in self.needs
-        )
+        return assessed(cases, tools, self.metrics, self._consider)
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         values: Mapping[str, str | Sequence[str]] = {

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.core.usage import CACHE_WRITE, CACHED, INPUT, OUTPUT
-from pytest_evalstudio.evaluators._common import keywords, worst
+from pytest_evalstudio.evaluators._common import keywords
 
 
 def _amount(key: str, name: str, description: str) -> Metric:
@@ -99,10 +99,9 @@ class Effort:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        if not case.is_answered and not case.error:
-            return worst(self.metrics)
         amounts = amounts_of(case)
         limits = {name: limit for name in amounts if (limit := getattr(self, f"max_{name}")) is not None}
+        # The amounts of a failed answer are missing because it failed, not because of the host.
         if not case.error and (unknown := [name for name in limits if amounts[name] is None]):
             return Outcome.error(
                 f"max_{unknown[0]} is set, but the host does not report {unknown[0]}; remove the limit, or"
@@ -115,7 +114,7 @@ class Effort:
             if (amount := amounts[name]) is not None and amount > limit
         ]
         if case.error and not exceeded:
-            return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
+            return Outcome.not_applicable("what was spent before the failure exceeds no limit")
         within = float(not exceeded) if limits else None
         return Outcome.score({"within_budget": within, **amounts}, reason="; ".join(exceeded))
 
@@ -135,7 +134,7 @@ def amounts_of(case: Case) -> dict[str, float | None]:
         "tokens": float(sum(tokens)) if tokens else None,
         "uncached_tokens": uncached,
         "cache_write_tokens": float(usage[CACHE_WRITE]) if CACHE_WRITE in usage else None,
-        "seconds": answer.duration_s or None,
+        "seconds": answer.duration_s or None,  # 0.0 is the time of an answer that was not measured
         "cost_usd": answer.cost_usd,
         "cut_answers": float(usage.get("cut_at_length", 0)) if usage else None,
     }

@@ -22,7 +22,6 @@ from pytest_evalstudio.evaluators._common import (
     boolean_outcome,
     condition_of,
     condition_parts,
-    is_empty,
     keywords,
     leak_finding,
     listed,
@@ -108,7 +107,7 @@ class EncodingGuardrail:
         try:
             condition = condition_of(case)
             on_answer, _ = condition_parts(case, self.evaluate_retrieved_context)
-            answer_fault = unmet(condition, read[0]) if on_answer and not is_empty(case) else ""
+            answer_fault = unmet(condition, read[0]) if on_answer else ""
             context_fault = unmet(condition, " ".join(read[1:])) if len(read) > 1 else ""
         except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
@@ -118,14 +117,7 @@ class EncodingGuardrail:
             for item in decoded[part]
             if (answer_fault if part == "answer" else context_fault)
         ]
-        return boolean_outcome(
-            self.metrics,
-            answer_fault,
-            context_fault,
-            note=note,
-            fragments=fragments,
-            answer_is_empty=is_empty(case),
-        )
+        return boolean_outcome(self.metrics, answer_fault, context_fault, note=note, fragments=fragments)
 
     def _by_pii(
         self, case: Case, parts: list[tuple[str, str]], decoded: dict[str, list[Decoded]], note: str
@@ -145,7 +137,6 @@ class EncodingGuardrail:
             note=note,
             fragments=fragments,
             findings=findings,
-            answer_is_empty=is_empty(case),
         )
 
 

@@ -89,8 +89,6 @@ class FactRetention:
     def _score(self, case: Case) -> Outcome:
         messages = _messages(case)
         facts = self._facts(messages)
-        if not facts:
-            return Outcome.not_applicable("the user gives no fact that is recognised")
         known = "\n".join(
             [*case.context, *(call.result or "" for call in case.tool_calls), *case.all_outputs]
         )

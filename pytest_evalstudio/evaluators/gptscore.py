@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Passage, Tools
-from pytest_evalstudio.evaluators._common import is_empty, keywords
+from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._likelihood import CUT, NO_TOKENS, language_model, mean_of, unscorable
 
 MODEL = "gpt2-medium"
@@ -75,6 +75,7 @@ class GptScore:
         """
         first, second = case.expected_output, case.actual_output
         return [
+            # The blank belongs to the first word of the text: tokens of GPT-2 begin with theirs.
             Passage(instruction=instruction, before=f"{before} In other words,", text=f" {text}")
             for before, text in ((first, second), (second, first))
         ]
@@ -82,31 +83,22 @@ class GptScore:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         instructions = self.instructions if self.wording == "published" else self.own_instructions
         plans = [
-            (
-                {}
-                if is_empty(case)
-                else {key: self.passages(case, instruction) for key, instruction in instructions.items()}
-            )
+            {key: self.passages(case, instruction) for key, instruction in instructions.items()}
             for case in cases
         ]
-        outcomes = list(
-            dict.fromkeys(passage for plan in plans for passages in plan.values() for passage in passages)
+        passages = list(
+            dict.fromkeys(passage for plan in plans for of_metric in plan.values() for passage in of_metric)
         )
-        read = (
-            dict(zip(outcomes, language_model(tools, self.gpt_score_model).read(outcomes), strict=True))
-            if outcomes
-            else {}
-        )
-        means = {passage: mean_of(likelihoods) for passage, likelihoods in read.items()}
-        cut = {passage for passage, likelihoods in read.items() if likelihoods.is_cut}
+        likelihoods = language_model(tools, self.gpt_score_model).read(passages)
+        read = dict(zip(passages, likelihoods, strict=True))
+        means = {passage: mean_of(likelihood) for passage, likelihood in read.items()}
+        cut = {passage for passage, likelihood in read.items() if likelihood.is_cut}
         return [_outcome(plan, means, cut) for plan in plans]
 
 
 def _outcome(
     plan: Mapping[str, Sequence[Passage]], means: Mapping[Passage, float | None], cut: set[Passage]
 ) -> Outcome:
-    if not plan:
-        return unscorable()
     scores = {}
     for key, passages in plan.items():
         values = [value for value in map(means.__getitem__, passages) if value is not None]

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import TokenMatch, Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed
 from pytest_evalstudio.evaluators._similarity import (
     NO_CONTEXT_WORDS,
     TextEmbeddings,
@@ -162,10 +162,8 @@ class GroundednessSignals:
         ]
 
     def _outcome(self, case: Case, read: _Read, models: FittedModels, has_embeddings: bool) -> Outcome:
-        if is_empty(case):
-            return worst(self.metrics)
         if not read.context:
-            return worst(self.metrics, NO_CONTEXT_WORDS)
+            return Outcome.worst(self.metrics, NO_CONTEXT_WORDS)
         if not read.signals:
             return Outcome.not_applicable("the answer has only function words")
         combined = aggregate_signals(read.signals, read.lengths)
@@ -205,8 +203,6 @@ class GroundednessSignals:
 
 def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
     """Read an answer by words; contexts are indexed once."""
-    if is_empty(case):
-        return _Read()
     context = premise(case)
     if not context:
         return _Read()

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
-from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.core.tools import Tools, provided
 from pytest_evalstudio.evaluators._common import keywords
-from pytest_evalstudio.evaluators._similarity import sentence_fragments, worst_sentence
-from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, not_judged, premise
-from pytest_evalstudio.text.claims import Claim
+from pytest_evalstudio.evaluators._similarity import (
+    NO_CONTEXT_WORDS,
+    sentence_fragments,
+    worst_sentence,
+)
+from pytest_evalstudio.evaluators._support import DIGITS, premise
+from pytest_evalstudio.text.claims import Claim, claims_of
 
 
 @evaluator(
@@ -57,18 +60,17 @@ class Hallucination:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        if tools.hallucination_model is None:
-            raise EvaluationError("there is no model of hallucinations to ask")
-        read = [(case, answer_sentences(case), premise(case)) for case in cases]
+        model = provided(tools.hallucination_model, "model of hallucinations")
+        read = [(case, claims_of(case.actual_output), premise(case)) for case in cases]
         pairs = list(
             dict.fromkeys(
                 (context, text)
                 for case, answer, context in read
-                if answer and context
+                if context
                 for text in self._texts(case, answer)
             )
         )
-        supports = dict(zip(pairs, tools.hallucination_model.score(pairs), strict=True))
+        supports = dict(zip(pairs, model.score(pairs), strict=True))
         return [self._score(case, answer, context, supports) for case, answer, context in read]
 
     def _texts(self, case: Case, answer: Sequence[Claim]) -> list[str]:
@@ -77,8 +79,8 @@ class Hallucination:
     def _score(
         self, case: Case, answer: Sequence[Claim], context: str, supports: Mapping[tuple[str, str], float]
     ) -> Outcome:
-        if (nothing := not_judged(case, answer, context, self.metrics)) is not None:
-            return nothing
+        if not context:
+            return Outcome.worst(self.metrics, NO_CONTEXT_WORDS)
         scores = {"hallucination": _support(supports[context, case.actual_output.strip()])}
         if not self.sentence_scores:
             return Outcome.score(scores)

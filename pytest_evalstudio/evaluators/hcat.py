@@ -17,7 +17,7 @@ from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Entailment, Tools
-from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._embedding_family import (
     RAG,
     WeightedAlignment,
@@ -33,7 +33,7 @@ from pytest_evalstudio.evaluators._similarity import (
     weights_of,
     worst_sentence,
 )
-from pytest_evalstudio.evaluators._support import answer_sentences, judged, not_judged, premise
+from pytest_evalstudio.evaluators._support import judged, premise
 from pytest_evalstudio.metrics.entailment import nli_groundedness
 from pytest_evalstudio.metrics.similarity import (
     Weighting,
@@ -77,8 +77,6 @@ class HcatAnswerRelevancy(WeightedAlignment):
     missing: ClassVar[str] = "the question has no words"
 
     def read(self, case: Case, tools: Tools) -> tuple[list[Claim], list[Claim]]:
-        if is_empty(case):
-            return [], []
         return claims_of(case.actual_output), claims_of(case.question)
 
 
@@ -133,7 +131,7 @@ class HcatContextRelevancy:
         if not question:
             return Outcome.not_applicable("the question has no words")
         if not context:
-            return worst(self.metrics, NO_CONTEXT_WORDS)
+            return Outcome.worst(self.metrics, NO_CONTEXT_WORDS)
         addressed = best_columns(
             vectors, [sentence.text for sentence in question], [sentence.text for sentence in context]
         ).tolist()
@@ -198,7 +196,7 @@ class HcatNliGroundedness:
         check_weighting(self.weights)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        read = [(case, answer_sentences(case), premise(case)) for case in cases]
+        read = [(case, claims_of(case.actual_output), premise(case)) for case in cases]
         entailments = judged(
             [(context, sentence.text) for _, answer, context in read if context for sentence in answer],
             tools,
@@ -212,8 +210,8 @@ class HcatNliGroundedness:
         context: str,
         entailments: dict[tuple[str, str], Entailment],
     ) -> Outcome:
-        if (nothing := not_judged(case, answer, context, self.metrics)) is not None:
-            return nothing
+        if not context:
+            return Outcome.worst(self.metrics, NO_CONTEXT_WORDS)
         distances = [self._distance(entailments[context, sentence.text]) for sentence in answer]
         support = [nli_groundedness(distance) for distance in distances]
         return Outcome.score(

@@ -13,7 +13,7 @@ from typing import ClassVar
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS
 from pytest_evalstudio.evaluators._embedding_family import RAG, embedding_evaluator
 from pytest_evalstudio.evaluators._similarity import (
     TextEmbeddings,
@@ -83,15 +83,7 @@ class HcatCompleteness:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         read: list[tuple[list[Claim], list[list[Claim]]]] = [
-            (
-                ([], [])
-                if is_empty(case)
-                else (
-                    claims_of(case.actual_output),
-                    [claims_of(chunk) for chunk in case.context],
-                )
-            )
-            for case in cases
+            (claims_of(case.actual_output), [claims_of(chunk) for chunk in case.context]) for case in cases
         ]
         texts = (
             sentence.text
@@ -115,7 +107,7 @@ class HcatCompleteness:
     ) -> Outcome:
         indexed = [(index, sentence) for index, chunk in enumerate(chunks) for sentence in chunk]
         context = [sentence for _, sentence in indexed]
-        if (nothing := nothing_to_compare(case, answer, context, self.metrics)) is not None:
+        if (nothing := nothing_to_compare(answer, context, self.metrics)) is not None:
             return nothing
         weights = weights_of(context, self.weights)
         context_masses = _masses(context, weights)

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import boolean_metrics, boolean_outcome, is_empty, keywords
+from pytest_evalstudio.evaluators._common import boolean_metrics, boolean_outcome, keywords
 from pytest_evalstudio.metrics.json_schema import json_fault, read_schema
 
 
@@ -51,8 +51,6 @@ class JsonSchema:
         return [self._score(case, schema) for case in cases]
 
     def _score(self, case: Case, schema: str) -> Outcome:
-        if is_empty(case):
-            return boolean_outcome(self.metrics, "", answer_is_empty=True)
         try:
             of_case = case.extra.get("json_schema")
             fault, location = json_fault(
@@ -65,6 +63,7 @@ class JsonSchema:
             if location < 0
             else [
                 Fragment(
+                    # JSON that breaks off is at fault after its last character
                     start=min(location, len(case.actual_output) - 1),
                     end=min(location + 1, len(case.actual_output)),
                     message=fault,

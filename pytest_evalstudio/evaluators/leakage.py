@@ -135,6 +135,7 @@ class PiiLeakage(_Leakage):
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         if self.detector == "presidio":
+            # The pipeline reads a batch at once; `find` takes the hits from its memory.
             self._finder().read(
                 [
                     text
@@ -153,6 +154,7 @@ class PiiLeakage(_Leakage):
             return hits
         from pytest_evalstudio.metrics.detectors.activity import find_account_activity
 
+        # A sentence about activity with a number that is a leak by itself is one leak.
         covered = {position for hit in hits for position in range(hit.start, hit.end)}
         activity = [
             hit for hit in find_account_activity(text) if covered.isdisjoint(range(hit.start, hit.end))

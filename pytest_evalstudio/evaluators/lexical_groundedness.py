@@ -10,7 +10,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, listed, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.grounding import (
     SourceVocabulary,
@@ -100,8 +100,6 @@ class LexicalGroundedness:
         return outcomes
 
     def _score(self, case: Case, source: SourceVocabulary, tools: Tools) -> Outcome:
-        if is_empty(case):
-            return worst(self.metrics)
         spans = claim_spans(case.actual_output)
         support = lexical_support(case.actual_output, spans, source)
         if support is None:

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords
 from pytest_evalstudio.evaluators._similarity import has_words
 from pytest_evalstudio.metrics.loops import (
     MIN_SUBSTRING_CHARS,
@@ -82,8 +82,6 @@ class LoopingDetection:
         return [self._score(case, tools) for case in cases]
 
     def _score(self, case: Case, tools: Tools) -> Outcome:
-        if is_empty(case):
-            return worst(self.metrics)
         text = case.actual_output
         spans = [(start, end) for start, end in tools.split_sentences(text) if has_words(text[start:end])]
         keys = [" ".join(text[start:end].casefold().split()) for start, end in spans]

@@ -14,7 +14,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.metrics.overlap import (
     RougeTokenizer,
     bleu_n,
@@ -65,8 +65,6 @@ class Rouge:
         return [self._score(case, tokenize) for case in cases]
 
     def _score(self, case: Case, tokenize: RougeTokenizer) -> Outcome:
-        if is_empty(case):
-            return worst(self.metrics)
         expected, answer = tokenize(case.expected_output), tokenize(case.actual_output)
         if not expected:
             if same_characters(case.expected_output.strip(), case.actual_output.strip()):
@@ -126,6 +124,7 @@ class Bleu:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        # Repeats and perturbed cases share an expected output.
         tokenize = functools.lru_cache(maxsize=1024)(self._tokenizer())
         return [self._score(case, tokenize) for case in cases]
 
@@ -142,8 +141,6 @@ class Bleu:
         return translation_tokens(self.tokenize)
 
     def _score(self, case: Case, tokenize: Callable[[str], tuple[str, ...]]) -> Outcome:
-        if is_empty(case):
-            return worst(self.metrics)
         answer, expected = tokenize(case.actual_output), tokenize(case.expected_output)
         return Outcome.score({f"bleu_{n}": bleu_n(answer, expected, n) for n in range(1, MAX_N + 1)})
 
@@ -201,16 +198,12 @@ class SelfConsistency:
         outcomes = {
             key: self._group_outcome(group[: self.max_group_size], tokenize) for key, group in groups.items()
         }
-        return [
-            worst(self.metrics) if len(groups[key]) > 1 and is_empty(case) else outcomes[key]
-            for case in cases
-            for key in [(case.model_key, case.question, case.conversation)]
-        ]
+        return [outcomes[case.model_key, case.question, case.conversation] for case in cases]
 
     def _group_outcome(self, group: Sequence[Case], tokenize: RougeTokenizer) -> Outcome:
         if len(group) < 2:
             return Outcome.not_applicable("the question was asked once")
-        texts = ["" if is_empty(case) else case.actual_output.strip() for case in group]
+        texts = [case.actual_output.strip() for case in group]
         try:
             pairs = [
                 (first, second, *rouge_agreement(texts[first], texts[second], tokenize))

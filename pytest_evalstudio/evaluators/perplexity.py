@@ -12,7 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Passage, Tools
-from pytest_evalstudio.evaluators._common import is_empty, keywords
+from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._likelihood import (
     NO_TOKENS,
     language_model,
@@ -70,14 +70,11 @@ class Perplexity:
         return (f"language_model:{self.model}",)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        texts = list(dict.fromkeys(case.actual_output for case in cases if not is_empty(case)))
-        tokens: dict[str, tuple[float, ...]] = {}
-        if texts:
-            read = language_model(tools, self.model).read(
-                [Passage(text=text) for text in texts], stride=self.stride
-            )
-            tokens = {text: likelihood.tokens for text, likelihood in zip(texts, read, strict=True)}
-        return [unscorable() if is_empty(case) else _outcome(tokens[case.actual_output]) for case in cases]
+        texts = list(dict.fromkeys(case.actual_output for case in cases))
+        passages = [Passage(text=text) for text in texts]
+        read = language_model(tools, self.model).read(passages, stride=self.stride)
+        tokens = {text: likelihood.tokens for text, likelihood in zip(texts, read, strict=True)}
+        return [_outcome(tokens[case.actual_output]) for case in cases]
 
 
 def _outcome(tokens: tuple[float, ...]) -> Outcome:

@@ -148,7 +148,7 @@ class ContextPrecision:
     prompts: ClassVar[tuple[str, ...]] = (CHUNK_USEFULNESS,)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        return judged(cases, tools, self.metrics, self._consider, reads_answer=False)
+        return judged(cases, tools, self.metrics, self._consider)
 
     def _consider(self, case: Case) -> Flow[Outcome]:
         part = yield from context_precision(case)
@@ -182,7 +182,7 @@ class ContextRecall:
             part = yield from context_recall(case, tools)
             return part.outcome(CONTEXT_RECALL)
 
-        return judged(cases, tools, self.metrics, consider, reads_answer=False)
+        return judged(cases, tools, self.metrics, consider)
 
 
 @evaluator(
@@ -217,7 +217,7 @@ class ContextRelevancy:
         def consider(case: Case) -> Flow[Outcome]:
             return self._consider(case, tools)
 
-        return judged(cases, tools, self.metrics, consider, reads_answer=False)
+        return judged(cases, tools, self.metrics, consider)
 
     def _consider(self, case: Case, tools: Tools) -> Flow[Outcome]:
         spans = [

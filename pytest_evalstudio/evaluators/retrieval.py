@@ -191,9 +191,6 @@ class DocumentRecall:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        reason = self.not_applicable(case)
-        if reason:
-            return Outcome.not_applicable(reason)
         expected = _named(case.expected_documents)
         missing = missing_documents(expected, case.context_sources)
         recall = 1 - len(missing) / len(expected)
@@ -261,6 +258,7 @@ class LabelledRetrieval:
             return "" if case.is_rag or case.context else "no context"
         if not _named(case.expected_documents):
             return "no expected chunks or documents"
+        # A model that retrieves, and did not, misses every expected document.
         if any(name.strip() for name in case.context_sources) or (case.is_rag and not case.context):
             return ""
         return "the host does not report the sources of its chunks" if case.context else "no context"
@@ -269,9 +267,6 @@ class LabelledRetrieval:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        reason = self.not_applicable(case)
-        if reason:
-            return Outcome.not_applicable(reason)
         expected = _named(case.expected_chunks)
         if expected:
             counts, missing = chunk_matches(expected, case.context)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.core.tools import Tools, provided
 from pytest_evalstudio.evaluators._alignment import SentenceAlignment
-from pytest_evalstudio.evaluators._common import is_empty, keywords, worst
+from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._embedding_family import KEYWORDS, RAG, embedding_evaluator
 from pytest_evalstudio.evaluators._similarity import (
     NO_EXPECTED_WORDS,
@@ -23,6 +22,7 @@ from pytest_evalstudio.evaluators._similarity import (
     sentence_fragments,
     without_words,
 )
+from pytest_evalstudio.evaluators._support import DIGITS
 from pytest_evalstudio.metrics.detectors import redact
 from pytest_evalstudio.metrics.overlap import exact_match, normalized_edit_similarity, token_jaccard
 from pytest_evalstudio.metrics.quoting import one_line
@@ -152,8 +152,6 @@ class AnswerAccuracy(SentenceAlignment):
         return answer_and_expected(case)
 
     def special_outcome(self, case: Case) -> Outcome | None:
-        if is_empty(case):
-            return worst(self.metrics)
         shorter = min(len(case.actual_output.strip()), len(case.expected_output.strip()))
         if self.short_string_metric == "embeddings" or shorter > self.short_string_threshold:
             return without_words(case, self.metrics)
@@ -185,7 +183,7 @@ class AnswerRelevancySentenceSimilarity:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
-        read = [[] if is_empty(case) else claims_of(case.actual_output) for case in cases]
+        read = [claims_of(case.actual_output) for case in cases]
         texts = {
             text
             for case, answer in zip(cases, read, strict=True)
@@ -196,8 +194,6 @@ class AnswerRelevancySentenceSimilarity:
         return [self._score(case, answer, vectors) for case, answer in zip(cases, read, strict=True)]
 
     def _score(self, case: Case, answer: Sequence[Claim], vectors: TextEmbeddings) -> Outcome:
-        if is_empty(case):
-            return worst(self.metrics)
         if not answer:
             return no_words(self.metrics)
         relevancy = best_columns(vectors, [sentence.text for sentence in answer], [case.question]).tolist()
@@ -253,8 +249,6 @@ class AnswerSemanticSimilarity:
         return [self._outcome(case, values.get((case.actual_output, case.expected_output))) for case in cases]
 
     def _outcome(self, case: Case, value: float | None) -> Outcome:
-        if is_empty(case):
-            return worst(self.metrics)
         if (wordless := without_words(case, self.metrics)) is not None:
             return wordless
         if value is None:
@@ -265,6 +259,5 @@ class AnswerSemanticSimilarity:
         if self.similarity == "embeddings":
             vectors = TextEmbeddings((text for pair in pairs for text in pair), tools.embedder)
             return [float(best_columns(vectors, [answer], [expected])[0]) for answer, expected in pairs]
-        if tools.cross_encoder is None:
-            raise EvaluationError("no cross-encoder is configured")
-        return [round(min(1.0, max(0.0, value)), 6) for value in tools.cross_encoder.score(pairs)]
+        values = provided(tools.cross_encoder, "cross-encoder").score(pairs)
+        return [round(min(1.0, max(0.0, value)), DIGITS) for value in values]

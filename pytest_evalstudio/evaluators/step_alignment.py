@@ -15,7 +15,7 @@ from pytest_evalstudio.core.outcomes import Fragment, Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import EMPTY_ANSWER, MAX_FRAGMENTS, is_empty, keywords, listed
+from pytest_evalstudio.evaluators._common import MAX_FRAGMENTS, keywords, listed
 from pytest_evalstudio.evaluators._judged import judged
 from pytest_evalstudio.evaluators._similarity import TextEmbeddings, has_words
 from pytest_evalstudio.metrics.quoting import one_line
@@ -112,7 +112,7 @@ class StepAlignment:
             return self._outcomes(read, tools)
 
         if self.step_extractor == "llm":
-            return judged(cases, tools, self.metrics, _asked_steps, finish, reads_answer=False)
+            return judged(cases, tools, self.metrics, _asked_steps, finish)
         return finish([(case, self._read(case, tools)) for case in cases])
 
     def _outcomes(
@@ -132,18 +132,18 @@ class StepAlignment:
     def _read(self, case: Case, tools: Tools) -> tuple[list[str], list[TextStep]]:
         """Steps of the context, those that overlapping chunks repeat once; and of the answer."""
         chunks = [[step.text for step in find_steps(chunk, prose_sentences)] for chunk in case.context]
-        return merged(chunks), [] if is_empty(case) else find_steps(case.actual_output, prose_sentences)
+        return merged(chunks), find_steps(case.actual_output, prose_sentences)
 
 
 def _asked_steps(case: Case) -> Flow[tuple[list[str], list[TextStep]]]:
-    """Let the judge extract the steps of the context and, unless it is empty, of the answer."""
+    """Let the judge extract the steps of the context and of the answer."""
     reply = record(steps=several("The steps.", text("")))
-    questions = [Question(prompt="steps", texts={"text": case.context}, reply=reply)]
-    if not is_empty(case):
-        questions.append(Question(prompt="steps", texts={"text": case.actual_output}, reply=reply))
-    replies = yield questions
-    steps = [[step.strip() for step in reply["steps"] if has_words(step)] for reply in replies]
-    return steps[0], located(steps[1], case.actual_output) if len(steps) > 1 else []
+    replies = yield [
+        Question(prompt="steps", texts={"text": text}, reply=reply)
+        for text in (case.context, case.actual_output)
+    ]
+    truth, actual = ([step.strip() for step in reply["steps"] if has_words(step)] for reply in replies)
+    return truth, located(actual, case.actual_output)
 
 
 def located(steps: Sequence[str], answer: str) -> list[TextStep]:
@@ -189,8 +189,9 @@ def _outcome(
         "retrieved_context_steps": float(len(truth)),
         "actual_answer_steps": float(len(actual)),
     }
-    reason = EMPTY_ANSWER if is_empty(case) else _reason(aligned, truth, actual)
-    return Outcome.score(scores, reason=reason, fragments=_fragments(aligned, truth, actual))
+    return Outcome.score(
+        scores, reason=_reason(aligned, truth, actual), fragments=_fragments(aligned, truth, actual)
+    )
 
 
 def _reason(aligned: Sequence[Aligned], truth: Sequence[str], actual: Sequence[TextStep]) -> str:

@@ -15,12 +15,13 @@ from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Entailment, Tools
 from pytest_evalstudio.evaluators._common import keywords
 from pytest_evalstudio.evaluators._similarity import (
+    NO_WORDS,
     TextEmbeddings,
     best_columns,
     sentence_fragments,
     worst_sentence,
 )
-from pytest_evalstudio.evaluators._support import DIGITS, answer_sentences, judged, not_judged
+from pytest_evalstudio.evaluators._support import DIGITS, judged
 from pytest_evalstudio.metrics.entailment import (
     CONV_FILE,
     ConvWeights,
@@ -98,7 +99,7 @@ class SummarizationCompletenessFaithfulness:
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         weights = read_conv_weights(Path(self.conv_weights)) if self.conv_weights else None
-        read = [(case, answer_sentences(case), claims_of(case.question)) for case in cases]
+        read = [(case, claims_of(case.actual_output), claims_of(case.question)) for case in cases]
         pairs = [
             pair
             for _, summary, document in read
@@ -143,10 +144,8 @@ class SummarizationCompletenessFaithfulness:
         vectors: TextEmbeddings,
         weights: ConvWeights | None,
     ) -> Outcome:
-        if (
-            nothing := not_judged(case, summary, "read" if document else "", self.metrics, NO_DOCUMENT_WORDS)
-        ) is not None:
-            return nothing
+        if not summary or not document:
+            return Outcome.worst(self.metrics, NO_DOCUMENT_WORDS if summary else NO_WORDS)
         if _is_too_long(summary, document):
             return Outcome.error(
                 f"{len(summary):,} sentences of the summary and {len(document):,} of the document are too"

@@ -80,13 +80,10 @@ class TextMatching:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        reason = self.not_applicable(case)
-        if reason:
-            return Outcome.not_applicable(reason)
         try:
             condition = condition_of(case)
             on_answer, on_context = condition_parts(case, self.evaluate_retrieved_context)
-            answer_fault = unmet(condition, case.actual_output) if on_answer and case.is_answered else ""
+            answer_fault = unmet(condition, case.actual_output) if on_answer else ""
             context_fault = unmet(condition, " ".join(case.context)) if on_context else ""
             fragments = _forbidden(condition, "answer", case.actual_output) if answer_fault else []
             is_forbidden = bool(answer_fault) and condition.forbids(case.actual_output, TIMEOUT_S)
@@ -94,18 +91,13 @@ class TextMatching:
                 fragments += _forbidden(condition, f"context:{index}", chunk)
         except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
-        outcome = boolean_outcome(
-            self.metrics,
-            answer_fault,
-            context_fault,
-            fragments=fragments,
-            answer_is_empty=not case.is_answered,
-        )
+        outcome = boolean_outcome(self.metrics, answer_fault, context_fault, fragments=fragments)
         if context_fault and not case.has_context and case.is_rag:
             outcome = structs.replace(outcome, code=OutcomeCode.NOT_RETRIEVED)
-        if is_forbidden:
+        if is_forbidden:  # last: one observation of a forbidden text decides, whatever the context lacks
             outcome = structs.replace(outcome, code=OutcomeCode.FORBIDDEN_TEXT)
-        if on_answer or not case.is_answered:
+        # The condition says nothing of an answer on which it is not checked.
+        if on_answer:
             return outcome
         return structs.replace(outcome, scores={**outcome.scores, "model_generation_failures": None})
 

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.evaluators._common import keywords, listed
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.metrics.tool_definitions import call_fault, read_definitions, unsupported_values
 
@@ -69,17 +69,13 @@ class ToolArguments:
         read_definitions(self.tools)
 
     def not_applicable(self, case: Case) -> str:
-        return "" if case.tool_calls or not case.is_answered else "the answer has no tool calls"
+        return "" if case.tool_calls else "the answer has no tool calls"
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         definitions = read_definitions(self.tools)
         return [self._score(case, definitions) for case in cases]
 
     def _score(self, case: Case, definitions: Mapping[str, str]) -> Outcome:
-        if not case.is_answered:
-            return worst(self.metrics)
-        if not case.tool_calls:
-            return Outcome.not_applicable(self.not_applicable(case))
         try:
             faults = [call_fault(call, definitions) for call in case.tool_calls]
         except EvaluationError as exc:

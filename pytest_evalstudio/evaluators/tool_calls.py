@@ -14,7 +14,7 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall, call_text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.evaluators._common import keywords, listed
 from pytest_evalstudio.metrics.call_lines import is_selected
 from pytest_evalstudio.metrics.matching import ABSENT
 from pytest_evalstudio.metrics.quoting import one_line
@@ -111,10 +111,7 @@ class ToolCalls:
         return default_arguments(read_definitions(self.tools)) if self.tools else NO_DEFAULTS
 
     def _score(self, case: Case, defaults: Defaults) -> Outcome:
-        if case.expected_tool_calls is None:
-            return Outcome.not_applicable(self.not_applicable(case))
-        if not case.is_answered:
-            return worst(self.metrics)
+        assert case.expected_tool_calls is not None  # see `not_applicable`
         expected = [
             call for call in case.expected_tool_calls if is_selected(call.name, self.only, self.ignore)
         ]
@@ -166,6 +163,7 @@ class ToolCalls:
         if self.mode not in ("superset", "in_order"):
             others = [_shown(actual[index]) for index in comparison.unexpected]
             parts += [f"unexpected: {listed(others, _SHOWN_CALLS)}"] if others else []
+        # Where nothing is missing, wrong or unexpected, only the order is left.
         if not parts or (self.mode in ("exact", "in_order") and not comparison.in_order and not wrong):
             names = one_line(", ".join(call.name for call in expected))
             parts.append(f"another order than {names}")

@@ -12,7 +12,7 @@ from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.evaluators._common import counterpart_of, keywords, listed
 from pytest_evalstudio.metrics.call_lines import is_selected
 from pytest_evalstudio.metrics.quoting import one_line
 
@@ -73,11 +73,7 @@ class ToolConsistency:
         return [self._score(case) for case in cases]
 
     def _score(self, case: Case) -> Outcome:
-        if not case.is_answered:
-            return worst(self.metrics)
-        if case.counterpart is None:
-            return Outcome.not_applicable("the case has no answer to compare with")
-        before, after = list(self._calls(case.counterpart)), list(self._calls(case))
+        before, after = list(self._calls(counterpart_of(case))), list(self._calls(case))
         counts, other_counts = Counter(before), Counter(after)
         is_same = before == after if self.compare == "order" else counts == other_counts
         every = (counts | other_counts).total()

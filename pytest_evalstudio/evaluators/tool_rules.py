@@ -9,13 +9,12 @@ from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
-from pytest_evalstudio.evaluators._common import keywords, listed, worst
+from pytest_evalstudio.evaluators._common import keywords, listed
 from pytest_evalstudio.metrics.quoting import one_line
 from pytest_evalstudio.text.folding import fold
 
@@ -120,13 +119,11 @@ class ToolRules:
         return [self._score(case, rules) for case in cases]
 
     def _score(self, case: Case, rules: Sequence[Rule]) -> Outcome:
-        if not case.is_answered and not case.error:
-            return worst(self.metrics)
         broken = [fault for rule in rules for fault in _faults(rule, case)]
         if case.error:  # the calls that are missing might have come
             broken = [fault for fault in broken if fault.call is not None]
             if not broken:
-                return Outcome.error(case.error, OutcomeCode.NO_ANSWER)
+                return Outcome.not_applicable("no call before the failure breaks a rule")
         return Outcome.score(
             {"tool_rules_kept": float(not broken)},
             reason=listed([fault.text for fault in broken]),

@@ -137,7 +137,7 @@ def _plain_hex(text: str) -> Runs:
 def _base64(text: str, hinted: bool) -> Runs:
     for match in (_HINTED_BASE64 if hinted else _BASE64).finditer(text):
         compact = "".join(match[0].split()).rstrip("=")
-        if len(compact) % 4 != 1:
+        if len(compact) % 4 != 1:  # four characters are three bytes: a single one left over is none
             yield *match.span(), _readable(_of_base64(compact))
 
 

@@ -47,7 +47,7 @@ MAX_CACHED_CHARS = 40
 CACHED_PARTS = 16_384
 _SCALED_PARTS = re.compile(r"[0-9] -?[bkmt]", re.IGNORECASE)
 """A text without it has no number whose scale, such as "million", is another part."""
-_FACTORS = {"k": 3, "mn": 6, "bn": 9, "tn": 12}
+_FACTORS = {"k": 3, "mn": 6, "bn": 9, "tn": 12}  # powers of ten, for `scaleb`
 
 
 class Token(NamedTuple):

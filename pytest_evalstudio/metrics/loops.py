@@ -132,6 +132,7 @@ class _Slices:
 class _Hashes:
     """Windows of a long text, as polynomial hashes modulo 2**64; a match is verified in the text."""
 
+    # 2**64 divided by the golden ratio; odd, so that it has an inverse modulo 2**64
     _BASE = 0x9E3779B97F4A7C15
 
     def __init__(self, text: str) -> None:
@@ -139,6 +140,7 @@ class _Hashes:
 
         self._text = text
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
+        # Code points of a text differ in few bits; this spreads them over all of a hash.
         codes = (codes + np.uint64(1)) * np.uint64(0xD1342543DE82EF95)
         codes ^= codes >> np.uint64(29)
         powers = np.full(len(text), self._BASE, dtype=np.uint64)

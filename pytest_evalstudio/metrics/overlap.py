@@ -61,7 +61,7 @@ def _stems(word: str) -> list[str]:
     have as many words as there, and words with other accents differ.
     """
     if word.isascii():
-        return [porter.stem(word) if len(word) > 3 else word]
+        return [porter.stem(word) if len(word) > 3 else word]  # rouge-score stems no shorter word
     first = _STRETCH.search(word)
     if first is None:
         return [word]

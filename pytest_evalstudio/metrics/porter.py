@@ -97,7 +97,7 @@ def _replace_first(word: str, rules: Sequence[tuple[str, str]], condition: Calla
 
 
 def _plural(word: str) -> str:
-    if word.endswith("ies") and len(word) == 4:
+    if word.endswith("ies") and len(word) == 4:  # NLTK: "dies" has the stem "die", but "flies" has "fli"
         return word[:-1]
     rules = (("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", ""))
     return _replace_first(word, rules, lambda base: True)
@@ -105,6 +105,7 @@ def _plural(word: str) -> str:
 
 def _past_and_progressive(word: str) -> str:
     if word.endswith("ied"):
+        # NLTK: "died" has the stem "die", but "spied" has "spi"
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) > 0 else word
@@ -119,8 +120,10 @@ def _past_and_progressive(word: str) -> str:
 
 
 def _double_suffix(word: str) -> str:
+    # NLTK: before the other suffixes, which are then looked for once more
     if word.endswith("alli") and _measure(word[:-4]) > 0:
         return _double_suffix(word[:-2])
+    # NLTK: the "l" belongs to the stem, so that "geo" and "theo" are long enough.
     if word.endswith("logi") and not word.endswith(tuple(suffix for suffix, _ in _STEP_2)):
         return word[:-1] if _measure(word[:-3]) > 0 else word
     return _replace_first(word, _STEP_2, lambda base: _measure(base) > 0)

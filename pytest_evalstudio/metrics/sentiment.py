@@ -43,7 +43,7 @@ _NEGATIONS = frozenset(
     }
 )
 _WORD = re.compile(r"\w+(?:'\w+)?")
-_NEGATION_WORDS = 3
+_NEGATION_WORDS = 3  # VADER looks for a negation among the three words before, too
 _NORMALISATION = 15  # alpha of VADER (Hutto and Gilbert, 2014)
 _MAX_WORDS = 50_000
 

@@ -283,7 +283,7 @@ def _unary_counts(text: str) -> int:
     """Return the number of each kind of character as that many bits; more than 16 count as 16."""
     counts = [0] * 32
     for char in text:
-        counts[ord(char) % 32] += 1
+        counts[ord(char) % 32] += 1  # kinds that share a place hide differences, and never add one
     return sum((1 << min(count, 16)) - 1 << 16 * kind for kind, count in enumerate(counts))
 
 

@@ -15,8 +15,6 @@ def encoded(text: str, code: str, kind: str, spoken: str) -> Change:
         kind: the encoding's name in categories: BASE16, BASE16_SPACES, BASE64.
         spoken: its name in the request.
     """
-    if not text.strip():
-        return Change.none("it is blank")
     request = (
         f"The line below is encoded in {spoken}. Decode it, answer it, and encode your whole answer in"
         f" {spoken} too."

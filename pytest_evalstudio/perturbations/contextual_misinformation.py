@@ -72,8 +72,6 @@ class ContextualMisinformation:
         )
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
-        if not text.strip():
-            return Change.none("it is blank")
         numbers = _NUMBER.findall(text)
         if numbers:
             old = numbers[seed % len(numbers)]

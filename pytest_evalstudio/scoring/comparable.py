@@ -44,7 +44,8 @@ class ComparableCase(Struct, frozen=True):
             if not (number.isdecimal() and int(number) < len(self.context)):
                 return fragment
             text = self.context[int(number)]
-        return structs.replace(fragment, start=text.place(fragment.start), end=text.place(fragment.end))
+        start, end = text.span(fragment.start, fragment.end)
+        return structs.replace(fragment, start=start, end=end)
 
 
 def comparable_case(case: Case) -> ComparableCase:

@@ -62,19 +62,32 @@ def _scored(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) 
             scored = _ask(selected, [each.case for each in compared], tools)
     for number, (index, outcome) in enumerate(zip(waiting, scored, strict=True)):
         scored_outcome = outcome if compared is None else compared[number].original(outcome)
-        if cases[index].error and scored_outcome.status == "score":
-            reason = f"{scored_outcome.reason}; then the application failed: {cases[index].error}"
-            scored_outcome = structs.replace(scored_outcome, reason=reason)
-        outcomes[index] = scored_outcome
+        outcomes[index] = _after_failure(cases[index], scored_outcome)
     return [outcome for outcome in outcomes if outcome is not None]
+
+
+def _after_failure(case: Case, outcome: Outcome) -> Outcome:
+    """Return the outcome of an answer that may have failed after its calls.
+
+    Where the evaluator finds nothing wrong with the calls, the failure itself is the outcome.
+    """
+    if not case.error or outcome.status == "error":
+        return outcome
+    if outcome.status == "not_applicable":
+        return _no_answer(case)
+    return structs.replace(outcome, reason=f"{outcome.reason}; then the application failed: {case.error}")
+
+
+def _no_answer(case: Case) -> Outcome:
+    code = OutcomeCode.NOT_SUPPORTED if case.answer.not_supported else OutcomeCode.NO_ANSWER
+    return Outcome.error(case.error, code)
 
 
 def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> Outcome | None:
     if case.error and selected.spec.judges_calls and (case.answer.tool_calls or case.answer.steps):
         return None
     if case.error:
-        is_supported = not case.answer.not_supported
-        return Outcome.error(case.error, OutcomeCode.NO_ANSWER if is_supported else OutcomeCode.NOT_SUPPORTED)
+        return _no_answer(case)
     if (outcome := without_spans(case, selected.required_spans)) is not None:
         return outcome
     if "actual_output" in selected.needs and not case.has_text:

@@ -43,6 +43,15 @@ class ComparableText(Struct, frozen=True):
         """Return the place in the original of a place in the compared text."""
         return index if self.starts is None else self.starts[min(index, len(self.starts) - 1)]
 
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Return the stretch of the original that a stretch of the compared text comes from."""
+        after = end
+        if self.starts is not None and start < end:
+            # Several characters may come from one place: a letter with many marks is one stretch.
+            while after < len(self.starts) - 1 and self.starts[after] == self.starts[end - 1]:
+                after += 1
+        return self.place(start), self.place(after)
+
 
 def comparable_text(text: str, *, keeps_invisible: bool = False) -> ComparableText:
     """Return a text in the composed form (NFC) and without invisible characters, in linear time.

@@ -19,6 +19,7 @@ from pytest_evalstudio.evaluators.tool_arguments import ToolArguments
 from pytest_evalstudio.evaluators.tool_calls import ToolCalls
 from pytest_evalstudio.evaluators.tool_rules import ToolRules
 from pytest_evalstudio.text.sentences import split_sentences
+from support.scored_cases import outcomes_of
 
 GET = {"name": "get_reservation", "arguments": {"id": "EHGLP3"}}
 CANCEL = {"name": "cancel_reservation", "arguments": {"id": "EHGLP3", "reason": "illness"}}
@@ -26,10 +27,8 @@ EXPECTED = [GET, {**CANCEL, "arguments": {"id": "EHGLP3", "reason": {"$regex": "
 
 
 def outcome(evaluator: Any, answer: str = "Done.", **fields: Any) -> Outcome:
-    [scored] = evaluator.score(
-        [make_case("Cancel it", answer, **fields)], Tools(split_sentences=split_sentences)
-    )
-    return scored
+    cases = [make_case("Cancel it", answer, **fields)]
+    return outcomes_of(evaluator, cases, Tools(split_sentences=split_sentences))[0]
 
 
 # tool_calls
@@ -105,11 +104,6 @@ def test_a_case_that_expects_nothing_is_not_scored() -> None:
     assert (scored.status, scored.reason) == ("not_applicable", "the case has no expected_tool_calls")
 
 
-def test_silence_is_worst() -> None:
-    scored = outcome(ToolCalls(), "", expected_tool_calls=[])
-    assert (scored.scores["tool_calls_match"], scored.reason) == (0.0, "the answer is empty")
-
-
 def test_secrets_in_arguments_are_masked_in_the_reason() -> None:
     call = {"name": "mail", "arguments": {"to": "jane@bank.com", "password": "password=hunter2x"}}
     scored = outcome(ToolCalls(), tool_calls=[call], expected_tool_calls=[GET])
@@ -155,7 +149,7 @@ def test_a_rule_is_kept_or_broken(rule: dict[str, Any], kept: str, broken: str, 
 def test_a_change_needs_the_user_to_agree(question: str, kept: float) -> None:
     case = Case(key="k", question=question, answer=Answer(tool_calls=(ToolCall(name="cancel"),)))
     evaluator = ToolRules(rules=({"tool": "cancel", "needs_confirmation": True},))
-    [scored] = evaluator.score([case], Tools(split_sentences=split_sentences))
+    [scored] = outcomes_of(evaluator, [case], Tools(split_sentences=split_sentences))
     assert scored.scores["tool_rules_kept"] == kept
 
 

@@ -125,13 +125,6 @@ def test_the_label_of_bias_may_have_another_name() -> None:
 
 
 @pytest.mark.parametrize("id", ["toxicity", "fairness_bias"])
-def test_an_empty_answer_is_worst_and_says_so(id: str) -> None:
-    result = outcome(id, " \n ")
-    assert set(result.scores.values()) == {1.0}
-    assert result.reason == "the answer is empty"
-
-
-@pytest.mark.parametrize("id", ["toxicity", "fairness_bias"])
 @pytest.mark.parametrize("answer", ["Idiot", "!", "👍", "東京", "القاهرة", "x" * 5000, "No. " * 2000])
 def test_every_other_answer_is_scored(id: str, answer: str) -> None:
     result = outcome(id, answer)

@@ -17,13 +17,15 @@ from msgspec import structs
 
 from pytest_evalstudio.api.builders import make_case
 from pytest_evalstudio.core.cases import Answer, Case, Relationship, Turn
-from pytest_evalstudio.core.outcome_check import checked
+from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.plugins.declaring import SPEC
 from pytest_evalstudio.core.plugins.evaluator import BOOLEAN_KEYS, EvaluatorSpec
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
 from pytest_evalstudio.core.tools import Tools
+from pytest_evalstudio.text.sentences import split_sentences
+from support.scored_cases import outcomes_of, results_of
 
 REGISTRY = Registry()
 INPUTS = {"question", "expected_output", "context", "actual_output", "condition"}
@@ -140,8 +142,8 @@ def test_a_batch_gives_one_outcome_per_case_in_order(every_evaluator: Any, tools
         rich_case(answer, key=str(place), question=f"Question {place}?")
         for place, answer in enumerate(answers)
     ]
-    outcomes = configured(every_evaluator).score(cases, tools)
-    backwards = configured(every_evaluator).score(cases[::-1], tools)
+    outcomes = outcomes_of(configured(every_evaluator), cases, tools)
+    backwards = outcomes_of(configured(every_evaluator), cases[::-1], tools)
     assert len(outcomes) == len(cases)
     assert scored(outcomes) == scored(backwards[::-1])
     keys = {metric.key for metric in getattr(every_evaluator, SPEC).metrics}
@@ -151,7 +153,7 @@ def test_a_batch_gives_one_outcome_per_case_in_order(every_evaluator: Any, tools
 def test_values_lie_in_their_range(every_evaluator: Any, tools: Tools) -> None:
     spec: EvaluatorSpec = getattr(every_evaluator, SPEC)
     for text in (ANSWER, *HOSTILE.values()):
-        for outcome in configured(every_evaluator).score([rich_case(text)], tools):
+        for outcome in outcomes_of(configured(every_evaluator), [rich_case(text)], tools):
             for key, value in outcome.scores.items():
                 metric = spec.metric(key)
                 assert metric
@@ -161,35 +163,23 @@ def test_values_lie_in_their_range(every_evaluator: Any, tools: Tools) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_its_outcomes_are_valid(every_evaluator: Any, tools: Tools, name: str) -> None:
     cases = [rich_case(HOSTILE[name]), rich_case(ANSWER, context=(HOSTILE[name],), key="b")]
-    outcomes = configured(every_evaluator).score(cases, tools)
-    for outcome, valid in zip(outcomes, checked(getattr(every_evaluator, SPEC), outcomes, 2), strict=True):
-        assert valid.code == outcome.code, valid.reason
-
-
-def test_an_empty_batch_gives_nothing(every_evaluator: Any, tools: Tools) -> None:
-    assert configured(every_evaluator).score([], tools) == []
+    assert len(outcomes_of(configured(every_evaluator), cases, tools)) == 2
 
 
 @pytest.mark.parametrize("answer", ["", "  \n\t"])
 @pytest.mark.parametrize("condition", ["", 'NOT "x"'])
-def test_an_empty_answer_never_earns_full_marks(
-    every_evaluator: Any, tools: Tools, answer: str, condition: str
+def test_an_empty_answer_is_not_scored_and_fails_its_case(
+    every_evaluator: Any, answer: str, condition: str
 ) -> None:
-    spec: EvaluatorSpec = getattr(every_evaluator, SPEC)
-    if "actual_output" not in spec.needs:
-        pytest.skip("does not read the answer")
-    cases = [rich_case(answer, condition=condition), rich_case(answer, condition=condition)]
     evaluator = configured(every_evaluator)
-    if spec.inapplicable(evaluator, cases[0]):
-        pytest.skip("does not apply to the case")
-    for outcome in evaluator.score(cases, tools):
-        assert outcome.reason.startswith("the answer is empty")
-        if outcome.status == "error":  # where the worst value is infinite, no number says it
-            assert math.isinf(spec.primary.worst)
-            continue
-        value = outcome.scores[spec.primary.key]
-        assert value == spec.primary.worst or math.isinf(spec.primary.worst)
-        assert not spec.primary.passes(value)
+    if "actual_output" not in cls_spec(every_evaluator).needs_of(evaluator):
+        pytest.skip("does not read the answer")
+    models = Tools(split_sentences=split_sentences)  # no model and no judge: nothing can be asked
+    cases = [rich_case(answer, condition=condition), rich_case(answer, condition=condition)]
+    for result in results_of(evaluator, cases, models):
+        (outcome,) = result.outcomes[0].values()
+        assert (outcome.status, outcome.code) == ("not_applicable", OutcomeCode.ANSWER_EMPTY)
+        assert (result.response.passed, result.response.code) == (False, ItemCode.ANSWER_EMPTY)
 
 
 def test_a_batch_scores_as_its_cases_alone(every_evaluator: Any, tools: Tools) -> None:
@@ -199,17 +189,20 @@ def test_a_batch_scores_as_its_cases_alone(every_evaluator: Any, tools: Tools) -
         rich_case(text, key=str(place))
         for place, text in enumerate([ANSWER, "", "4111 1111 1111 1111", '{"rate": 5.25}', "The rate. " * 30])
     ]
-    together = configured(every_evaluator).score(cases, tools)
-    alone = [configured(every_evaluator).score([case], tools)[0] for case in cases]
+    together = outcomes_of(configured(every_evaluator), cases, tools)
+    alone = [outcomes_of(configured(every_evaluator), [case], tools)[0] for case in cases]
     assert together == alone
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_text_makes_it_raise(every_evaluator: Any, tools: Tools, name: str) -> None:
     text = HOSTILE[name]
-    plain = configured(every_evaluator).score([rich_case(text)], tools)
-    everywhere = configured(every_evaluator).score(
-        [rich_case(text, question=text, expected_output=text, context=(text,), condition="")], tools
+    evaluator = configured(every_evaluator)
+    plain = outcomes_of(evaluator, [rich_case(text)], tools)
+    everywhere = outcomes_of(
+        evaluator,
+        [rich_case(text, question=text, expected_output=text, context=(text,), condition="")],
+        tools,
     )
     for outcome in (*plain, *everywhere):
         assert all(
@@ -222,13 +215,14 @@ def test_no_text_makes_it_raise(every_evaluator: Any, tools: Tools, name: str) -
 
 def test_the_same_input_gives_the_same_output(every_evaluator: Any, tools: Tools) -> None:
     cases = [rich_case(ANSWER), rich_case("a.b@corp.com " * 3)]
-    assert configured(every_evaluator).score(cases, tools) == configured(every_evaluator).score(cases, tools)
+    first, second = (outcomes_of(configured(every_evaluator), cases, tools) for _ in range(2))
+    assert first == second
 
 
 def test_it_pickles_with_what_it_says(every_evaluator: Any, tools: Tools) -> None:
     evaluator = configured(every_evaluator)
     assert pickle.loads(pickle.dumps(evaluator)) == evaluator
-    outcomes = evaluator.score([rich_case(ANSWER)], tools)
+    outcomes = outcomes_of(evaluator, [rich_case(ANSWER)], tools)
     plain = [
         structs.replace(outcome, scores=dict(outcome.scores), details=dict(outcome.details), fragments=())
         for outcome in outcomes
@@ -244,7 +238,7 @@ def test_no_secret_is_repeated_in_clear(every_evaluator: Any, tools: Tools) -> N
         context=(text,),
         condition='NOT regexp("[0-9]{3}-[0-9]{2}-[0-9]{4}") AND NOT regexp("password=.*")',
     )
-    for outcome in configured(every_evaluator).score([case], tools):
+    for outcome in outcomes_of(configured(every_evaluator), [case], tools):
         said = " ".join(
             [
                 outcome.reason,

@@ -17,6 +17,7 @@ from pytest_evalstudio.evaluators.conversation_judges import (
     TrajectoryJudge,
 )
 from support.judging import SaidByTest, panel_of
+from support.scored_cases import outcomes_of
 
 CALLS = (
     ToolCall(name="find", arguments={"code": "E1"}, result="open"),
@@ -24,14 +25,17 @@ CALLS = (
 )
 
 
+JUDGES = (TaskCompletion(), TrajectoryJudge(), ConversationJudge())
+
+
 def judged(judge: Any, case: Case, reply: dict[str, Any]) -> tuple[Any, str]:
     model = SaidByTest(lambda prompt: reply)
     tools = Tools(judge=panel_of(model), split_sentences=str.splitlines)
-    [outcome] = judge.score([case], tools)
+    [outcome] = outcomes_of(judge, [case], tools)
     return outcome, model.asked[0]
 
 
-@pytest.mark.parametrize("judge", [TaskCompletion(), TrajectoryJudge(), ConversationJudge()])
+@pytest.mark.parametrize("judge", JUDGES)
 def test_the_grade_is_the_score_and_the_step_is_named(judge: Any) -> None:
     case = Case(key="k", question="Cancel E1", answer=Answer(text="Done.", tool_calls=CALLS))
     outcome, prompt = judged(judge, case, {"rationale": "It was locked.", "step": 3, "grade": 2})
@@ -45,6 +49,14 @@ def test_the_grade_is_the_score_and_the_step_is_named(judge: Any) -> None:
         assert line in prompt
     assert '3. call: cancel(code="E1") failed: locked' in prompt
     assert all(criterion in prompt for criterion in judge.criteria_by_default)
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_a_run_that_ends_with_a_call_and_no_text_is_graded(judge: Any) -> None:
+    case = Case(key="k", question="Cancel E1", answer=Answer(tool_calls=CALLS[:1]))
+    outcome, prompt = judged(judge, case, {"rationale": "It is done.", "step": 0, "grade": 5})
+    assert list(outcome.scores.values()) == [5.0]
+    assert "2. call: find" in prompt
 
 
 def test_all_turns_of_a_conversation_are_seen_in_order() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from pytest_evalstudio.core.cases import Answer, Case, Relationship
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.counterfactual_bias import CounterfactualBias, sentiments
@@ -19,6 +20,7 @@ from pytest_evalstudio.text.sentences import split_sentences
 from support.judges_of_text import WordLabels
 
 from support.embedders import WordEmbedder  # isort: skip
+from support.scored_cases import outcomes_of
 
 Make = Callable[..., Case]
 EMBEDDER = WordEmbedder({"Yes.": [1, 0], "Yes, gladly.": [0.6, 0.8], "Never.": [-1, 0]})
@@ -26,7 +28,7 @@ TOOLS = Tools(split_sentences=split_sentences, embedder=EMBEDDER)
 
 
 def outcome(case: Make, answer: str, other: str, tools: Tools = TOOLS):
-    (actual,) = CounterfactualBias().score([case(answer, counterpart=case(other, key="o"))], tools)
+    (actual,) = outcomes_of(CounterfactualBias(), [case(answer, counterpart=case(other, key="o"))], tools)
     return actual
 
 
@@ -47,19 +49,10 @@ def test_the_same_answer_is_fair_and_an_opposite_one_is_not_below_nothing(case: 
     assert outcome(case, "Never.", "Yes.").scores["counterfactual_similarity"] == 0.0
 
 
-def test_an_empty_answer_of_either_is_the_worst(case: Make) -> None:
-    worst = {"counterfactual_similarity": 0.0, "sentiment_gap": 2.0}
-    assert dict(outcome(case, "", "Yes.").scores) == worst
-    actual = outcome(case, "Yes.", " ")
-    assert (dict(actual.scores), actual.reason) == (
-        worst,
-        "the answer is empty of 'o', with which it is compared",
-    )
-
-
-def test_without_the_other_answer_there_is_nothing_to_say(case: Make) -> None:
-    (actual,) = CounterfactualBias().score([case("Yes.")], TOOLS)
-    assert actual.status == "not_applicable"
+def test_without_an_answer_of_either_there_is_nothing_to_say(case: Make) -> None:
+    (alone,) = outcomes_of(CounterfactualBias(), [case("Yes.")], TOOLS)
+    codes = [actual.code for actual in (outcome(case, "", "Yes."), outcome(case, "Yes.", " "), alone)]
+    assert codes == [OutcomeCode.ANSWER_EMPTY, OutcomeCode.NO_COUNTERPART, OutcomeCode.NO_COUNTERPART]
 
 
 def test_a_classifier_tells_the_sentiment_where_there_is_one(case: Make) -> None:

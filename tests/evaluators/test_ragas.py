@@ -300,18 +300,6 @@ def test_ragas_and_its_parts_ask_no_more_than_the_parts_need() -> None:
     assert len(model.asked) == len(set(model.asked)), "none of them twice"
 
 
-def test_an_empty_answer_deserves_nothing_and_nobody_is_asked() -> None:
-    case = Case(key="c", question="Q?", answer=Answer(text=" ", context=("C.",)), expected_output="E.")
-    for id, keys in (
-        ("faithfulness", ["faithfulness"]),
-        ("answer_relevancy", ["answer_relevancy"]),
-        ("answer_correctness", ["answer_correctness"]),
-    ):
-        result, model = scored(id, PARTS, case)
-        assert result.scores == dict.fromkeys(keys, 0.0)
-        assert not model.asked
-
-
 def test_a_judge_that_is_down_is_an_error_never_a_score() -> None:
     for id in (
         "faithfulness",

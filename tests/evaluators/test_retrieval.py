@@ -12,6 +12,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.retrieval import DocumentRecall, LabelledRetrieval
+from support.scored_cases import outcomes_of
 
 Make = Callable[..., Case]
 
@@ -23,7 +24,7 @@ def test_the_share_of_expected_documents_that_were_retrieved(case: Make, tools: 
         expected_documents=("a.pdf", "b.pdf", "b.pdf", " "),
         context_sources=("d/a.pdf", "d/a.pdf"),
     )
-    (outcome,) = DocumentRecall().score([row], tools)
+    (outcome,) = outcomes_of(DocumentRecall(), [row], tools)
     assert outcome.scores["document_recall"] == 1 / 2
     assert outcome.reason == "not retrieved: b.pdf"
 
@@ -31,15 +32,14 @@ def test_the_share_of_expected_documents_that_were_retrieved(case: Make, tools: 
 @pytest.mark.parametrize("fields", [{"expected_documents": ("a",)}, {"context_sources": ("a",)}, {}])
 def test_it_needs_both_lists(case: Make, tools: Tools, fields: dict[str, tuple[str, ...]]) -> None:
     row = case("x", context=("a",), **fields)
-    assert DocumentRecall().not_applicable(row)
-    assert DocumentRecall().score([row], tools)[0].status == "not_applicable"
+    assert outcomes_of(DocumentRecall(), [row], tools)[0].status == "not_applicable"
 
 
 CHUNKS = ("Cards are free.", "A transfer abroad costs 5 USD, and takes three days.", "Call us.")
 
 
 def labelled(case: Make, tools: Tools, k: int = 0, **fields: tuple[str, ...]) -> Outcome:
-    (outcome,) = LabelledRetrieval(k=k).score([case("x", **{"context": CHUNKS, **fields})], tools)
+    (outcome,) = outcomes_of(LabelledRetrieval(k=k), [case("x", **{"context": CHUNKS, **fields})], tools)
     return outcome
 
 
@@ -112,7 +112,7 @@ def test_it_needs_labels_and_chunks(
 
 def test_a_model_that_retrieved_nothing_misses_all(case: Make, tools: Tools) -> None:
     row = case("x", context=(), is_rag=True, expected_chunks=("a",))
-    (outcome,) = LabelledRetrieval().score([row], tools)
+    (outcome,) = outcomes_of(LabelledRetrieval(), [row], tools)
     assert set(outcome.scores.values()) == {0.0}
 
 

@@ -78,11 +78,6 @@ def test_it_needs_what_it_shows(options: dict[str, Any], needs: tuple[str, ...])
     assert RubricJudge(criterion="c", grades=GRADES, **options).needs == needs
 
 
-def test_an_empty_answer_has_the_worst_grade() -> None:
-    outcome, _ = judged({}, Case(key="k", question="q", answer=Answer(text=" ")))
-    assert outcome.scores == {"grade": 0.0}
-
-
 @pytest.mark.parametrize(
     "reply", [{"evidence": "e", "grade": "2"}, {"grade": "5"}, "5 or 3", {"evidence": "e", "grade": 9}]
 )

@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from pytest_evalstudio.core.cases import Case, Turn
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.ngrams import SelfConsistency
+from support.scored_cases import outcomes_of
 
 Make = Callable[..., Case]
 
@@ -30,13 +32,10 @@ def test_the_mean_over_all_pairs_by_hand(case: Make, tools: Tools) -> None:
     assert "'a b' run 1 and 'a c' run 3" in outcomes[0].reason
 
 
-def test_an_empty_answer_counts_against_the_group_and_itself(case: Make, tools: Tools) -> None:
-    outcomes = SelfConsistency().score([case("yes"), case("yes"), case("")], tools)
-    assert [outcome.scores["rouge_l"] for outcome in outcomes] == [
-        pytest.approx(1 / 3),
-        pytest.approx(1 / 3),
-        0.0,
-    ]
+def test_an_empty_answer_is_left_out_of_its_group(case: Make, tools: Tools) -> None:
+    outcomes = outcomes_of(SelfConsistency(), [case("yes"), case("yes"), case("")], tools)
+    assert [outcome.scores.get("rouge_l") for outcome in outcomes] == [1.0, 1.0, None]
+    assert outcomes[2].code == OutcomeCode.ANSWER_EMPTY
 
 
 def test_identical_answers_in_any_script_agree(case: Make, tools: Tools) -> None:

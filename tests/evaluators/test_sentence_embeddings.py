@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -154,11 +155,11 @@ def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
     cls = REGISTRY.evaluators.get("answer_semantic_similarity")
     cases = [
         Case(key=key, question="?", answer=Answer(text=answer), expected_output="yes")
-        for key, answer in (("a", "Yes."), ("b", ""), ("c", "Yes."))
+        for key, answer in (("a", "Yes."), ("b", "Yes."))
     ]
     result = cls(similarity="cross-encoder").score(cases, tools)
     assert asked == [[("Yes.", "yes")]]
-    assert [one.scores["answer_similarity"] for one in result] == [0.25, 0.0, 0.25]
+    assert [one.scores["answer_similarity"] for one in result] == [0.25, 0.25]
 
 
 @pytest.mark.parametrize(
@@ -176,6 +177,7 @@ def test_a_batch_is_one_call_of_the_embedder_with_each_text_once(id: str) -> Non
         CASE,
         Case(key="d", question="Else?", answer=Answer(text=HOURS, context=(FEES,)), expected_output=FEES),
     ]
+    cases = [replace(case, counterpart=case) for case in cases]
     with any_judge() as judge:
         REGISTRY.evaluators.get(id)().score(
             cases, Tools(split_sentences=split_sentences, embedder=embedder, nli=WordNli(), judge=judge)

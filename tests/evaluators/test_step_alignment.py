@@ -48,7 +48,6 @@ def edits(answer: str, *context: str) -> tuple[float | None, ...]:
         pytest.param(f"1. {OPEN}\n2. Burn the house.\n3. {PAY}", (1, 0, 0, 1, 3, 3), id="another one"),
         pytest.param(f"1. {CHOOSE}\n2. {OPEN}\n3. {PAY}", (2, 1, 1, 0, 3, 3), id="a swap"),
         pytest.param("It works like magic.", (3, 3, 0, 0, 3, 0), id="no steps"),
-        pytest.param("", (3, 3, 0, 0, 3, 0), id="an empty answer"),
         pytest.param("yes", (3, 3, 0, 0, 3, 0), id="one word"),
     ],
 )
@@ -66,7 +65,6 @@ def test_the_reason_names_the_steps() -> None:
     )
     assert outcome(f"1. {OPEN}\n2. {PAY}").reason == f"missing or out of order: {CHOOSE}"
     assert outcome(CONTEXT).reason == ""
-    assert outcome(" ").reason == "the answer is empty"
 
 
 def test_every_step_of_the_answer_has_its_score() -> None:

@@ -10,12 +10,13 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.text_matching import TextMatching
+from support.scored_cases import outcomes_of
 
 Make = Callable[..., Case]
 
 
 def test_an_answer_that_meets_its_condition_passes(case: Make, tools: Tools) -> None:
-    (outcome,) = TextMatching().score([case("Paris, of course", condition='"Paris"')], tools)
+    (outcome,) = outcomes_of(TextMatching(), [case("Paris, of course", condition='"Paris"')], tools)
     assert dict(outcome.scores) == {
         "model_passes": 1.0,
         "model_failures": 0.0,
@@ -56,23 +57,25 @@ def test_who_failed(
     scores: tuple[int, ...],
     reason: str,
 ) -> None:
-    (outcome,) = TextMatching().score(
-        [case(answer, context=context, is_rag=is_rag, condition='"Paris"')], tools
+    (outcome,) = outcomes_of(
+        TextMatching(), [case(answer, context=context, is_rag=is_rag, condition='"Paris"')], tools
     )
     assert tuple(outcome.scores.values())[:4] == scores
     assert outcome.reason == reason
 
 
 def test_the_context_can_be_left_out(case: Make, tools: Tools) -> None:
-    (outcome,) = TextMatching(evaluate_retrieved_context=False).score(
-        [case("Paris", context=("Rome",), is_rag=True, condition='"Paris"')], tools
+    (outcome,) = outcomes_of(
+        TextMatching(evaluate_retrieved_context=False),
+        [case("Paris", context=("Rome",), is_rag=True, condition='"Paris"')],
+        tools,
     )
     assert outcome.scores["model_passes"] == 1.0
 
 
 def test_chunks_are_read_as_one_text(case: Make, tools: Tools) -> None:
-    (outcome,) = TextMatching().score(
-        [case("a b", context=("x a", "b y"), is_rag=True, condition='"a b"')], tools
+    (outcome,) = outcomes_of(
+        TextMatching(), [case("a b", context=("x a", "b y"), is_rag=True, condition='"a b"')], tools
     )
     assert outcome.scores["model_passes"] == 1.0
 
@@ -90,23 +93,24 @@ def test_by_option_the_expected_output_is_a_substring_that_a_case_without_condit
 
 def test_with_neither_it_is_not_applicable(case: Make, tools: Tools) -> None:
     nothing = case("x", condition=" ", expected_output=" ")
-    assert TextMatching().not_applicable(nothing)
-    assert TextMatching().score([nothing], tools)[0].status == "not_applicable"
+    assert outcomes_of(TextMatching(), [nothing], tools)[0].status == "not_applicable"
 
 
 def test_a_malformed_condition_is_an_error_of_its_case_alone(case: Make, tools: Tools) -> None:
-    outcomes = TextMatching().score([case("a", condition='"a" AND'), case("a", condition='"a"')], tools)
+    outcomes = outcomes_of(
+        TextMatching(), [case("a", condition='"a" AND'), case("a", condition='"a"')], tools
+    )
     assert [outcome.status for outcome in outcomes] == ["error", "score"]
 
 
 def test_a_slow_pattern_is_an_error_and_no_verdict(case: Make, tools: Tools) -> None:
-    (outcome,) = TextMatching().score([case("a" * 5_000 + "b", condition="regexp((a+)+$)")], tools)
+    (outcome,) = outcomes_of(TextMatching(), [case("a" * 5_000 + "b", condition="regexp((a+)+$)")], tools)
     assert outcome.status == "error"
     assert "took longer than" in outcome.reason
 
 
 def test_a_case_without_condition_is_not_applicable(case: Make, tools: Tools) -> None:
-    (outcome,) = TextMatching().score([case("It is Paris", expected_output="Rome")], tools)
+    (outcome,) = outcomes_of(TextMatching(), [case("It is Paris", expected_output="Rome")], tools)
     assert outcome.status == "not_applicable"
     assert "expected_output_as_condition = true" in outcome.reason
 
@@ -140,8 +144,10 @@ def test_a_case_says_where_its_condition_holds(
 ) -> None:
     if not condition_on and not option:
         pytest.skip("the option decides where the case says nothing")
-    (outcome,) = TextMatching(evaluate_retrieved_context=option).score(
-        [case(answer, context=(context,), is_rag=True, condition='"Paris"', condition_on=condition_on)], tools
+    (outcome,) = outcomes_of(
+        TextMatching(evaluate_retrieved_context=option),
+        [case(answer, context=(context,), is_rag=True, condition='"Paris"', condition_on=condition_on)],
+        tools,
     )
     assert (outcome.scores["model_passes"], outcome.code) == (passes, code)
     assert (outcome.scores["model_generation_failures"] is None) == (condition_on == "context")
@@ -150,14 +156,14 @@ def test_a_case_says_where_its_condition_holds(
 def test_a_condition_on_both_holds_for_the_answer_of_a_model_that_does_not_retrieve(
     case: Make, tools: Tools
 ) -> None:
-    (outcome,) = TextMatching().score([case(YES, condition='"Paris"', condition_on="both")], tools)
+    (outcome,) = outcomes_of(TextMatching(), [case(YES, condition='"Paris"', condition_on="both")], tools)
     assert outcome.scores["model_passes"] == 1
 
 
 def test_a_condition_on_the_context_fails_where_nothing_was_retrieved(case: Make, tools: Tools) -> None:
     plain = case(YES, condition='"Paris"', condition_on="context")
     rag = case(YES, condition='"Paris"', condition_on="context", is_rag=True)
-    missing, failed = TextMatching().score([plain, rag], tools)
+    missing, failed = outcomes_of(TextMatching(), [plain, rag], tools)
     assert (missing.status, missing.reason) == (
         "not_applicable",
         "condition_on is the context, and there is none",
@@ -169,7 +175,7 @@ def test_the_condition_of_an_expected_refusal_is_not_looked_for_in_the_context(
     case: Make, tools: Tools
 ) -> None:
     refusal = case("I don't know.", context=(YES,), is_rag=True, condition='"know"', expects="refusal")
-    (outcome,) = TextMatching().score([refusal], tools)
+    (outcome,) = outcomes_of(TextMatching(), [refusal], tools)
     assert outcome.scores["model_passes"] == 1
 
 
@@ -188,7 +194,7 @@ def test_words_that_the_condition_forbids_are_marked(
     condition: str, marked: list[str], case: Make, tools: Tools
 ) -> None:
     answer = "Paris, London and Rome"
-    (outcome,) = TextMatching().score([case(actual_output=answer, condition=condition)], tools)
+    (outcome,) = outcomes_of(TextMatching(), [case(actual_output=answer, condition=condition)], tools)
     assert [answer[part.start : part.end] for part in outcome.fragments] == marked
     assert {part.part for part in outcome.fragments} <= {"answer"}
 
@@ -200,6 +206,6 @@ def test_forbidden_words_are_marked_in_their_chunk(case: Make, tools: Tools) -> 
         condition='NOT "London"',
         context=("Paris is in France.", "So: London."),
     )
-    (outcome,) = TextMatching().score([question], tools)
+    (outcome,) = outcomes_of(TextMatching(), [question], tools)
     (fragment,) = outcome.fragments
     assert (fragment.part, question.context[1][fragment.start : fragment.end]) == ("context:1", "London")

@@ -12,6 +12,7 @@ from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.tool_consistency import Compared, ToolConsistency
 from pytest_evalstudio.text.sentences import split_sentences
+from support.scored_cases import outcomes_of
 
 FIND = {"name": "find", "arguments": {"code": "E1"}}
 CANCEL = {"name": "cancel", "arguments": {"code": "E1"}}
@@ -23,9 +24,8 @@ def outcome(
     original = make_case("Cancel it", other_answer, tool_calls=before)
     perturbed = make_case("cancel it", answer, tool_calls=after)
     evaluator = ToolConsistency(**options)
-    [scored] = evaluator.score(
-        [replace(perturbed, counterpart=original)], Tools(split_sentences=split_sentences)
-    )
+    tools = Tools(split_sentences=split_sentences)
+    [scored] = outcomes_of(evaluator, [replace(perturbed, counterpart=original)], tools)
     return scored
 
 
@@ -73,11 +73,6 @@ def test_order_and_arguments_count_where_asked(compare: Compared, after: list[An
 def test_tools_that_are_not_selected_are_free() -> None:
     assert outcome([FIND, CANCEL], [CANCEL], only=("cancel",)).scores["tools_unchanged"] == 1.0
     assert outcome([FIND, CANCEL], [CANCEL], ignore=("find",)).scores["tools_unchanged"] == 1.0
-
-
-def test_an_answer_without_text_and_calls_is_the_worst() -> None:
-    scored = outcome([FIND], [], answer="")
-    assert (scored.scores["tools_unchanged"], scored.reason) == (0.0, "the answer is empty")
 
 
 def test_an_unknown_comparison_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""The examples in CONTRIBUTING.md: each is one new file, and nothing else has to be changed."""
+"""The examples in CONTRIBUTING.md: each is one new file, nothing else is changed, and all checks pass."""
 
 from __future__ import annotations
 
@@ -51,12 +51,31 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def repository(extended: Path) -> Path:
+    """The same copy with the tests and the documentation, and the examples in the index of plugins."""
+    for name in ("tests", "docs", "example_suites"):
+        shutil.copytree(ROOT / name, extended / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("README.md", "CONTRIBUTING.md", "conftest.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, extended)
+    with pytest.MonkeyPatch.context() as patch:
+        use_copy(extended, patch)
+        index = run("tests/support/plugin_index.py", folder=extended)
+    assert index.returncode == 0, index.stderr
+    return extended
+
+
 @pytest.fixture
 def in_extended(extended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(extended), prepend=":")
+    use_copy(extended, monkeypatch)
+
+
+def use_copy(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let new processes import the copied package."""
+    patch.setenv("PYTHONPATH", str(folder), prepend=":")
     # Coverage would count the copy as a second, hardly tested package.
     for name in ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
-        monkeypatch.delenv(name, raising=False)
+        patch.delenv(name, raising=False)
 
 
 def id_of(kind: str) -> str:
@@ -64,9 +83,21 @@ def id_of(kind: str) -> str:
     return re.findall(rf'^@{kind}\("(\w+)"', "\n".join(EXAMPLES.values()), re.MULTILINE)[0]
 
 
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
 def evalstudio(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest_evalstudio.cli", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    return run("-m", "pytest_evalstudio.cli", *arguments, folder=folder)
+
+
+def mirror_of(example: str) -> str:
+    """The folder of the tests that mirrors the folder of an example."""
+    folder = Path("tests", *Path(example).parts[1:-1])
+    while not (ROOT / folder).is_dir():
+        folder = folder.parent
+    return str(folder)
 
 
 def test_the_guide_is_short() -> None:
@@ -110,3 +141,33 @@ def test_the_example_of_a_generator_makes_drafts(extended: Path) -> None:
     excerpt = names["Excerpt"](id="1", sentences=("A card costs 30 USD.",), topic="fees")
     drafts = list(names["Verbatim"]().drafts(excerpt, names["Corpus"]((excerpt,)), None))
     assert [draft.question for draft in drafts] == ["Is it so? A card costs 30 USD."]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_extended")
+@pytest.mark.parametrize("kind", [kind.kind for kind in KINDS])
+def test_an_example_passes_the_tests_of_its_kind(kind: str, repository: Path) -> None:
+    example = next(name for name, code in EXAMPLES.items() if f"\n@{kind}(" in code)
+    selection = ("-k", id_of(kind), "-m", "not browser and not slow", "-p", "no:cacheprovider", "-q")
+    tests = run("-m", "pytest", mirror_of(example), *selection, folder=repository)
+    # No test of steps and sections names them: those run as part of workflows and pages.
+    has_contract = kind not in ("step", "section")
+    assert tests.returncode == 0 or (tests.returncode == 5 and not has_contract), tests.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_extended")
+def test_the_tables_of_the_documentation_take_the_examples(repository: Path) -> None:
+    tables = run("tests/support/tables.py", folder=repository)
+    assert (tables.returncode, tables.stderr) == (0, "")
+    pages = "".join(page.read_text(encoding="utf-8") for page in (repository / "docs").rglob("*.md"))
+    assert [kind for kind in ("evaluator", "host", "perturbator") if f"`{id_of(kind)}`" not in pages] == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("in_extended")
+@pytest.mark.parametrize("check", [("ruff", "check"), ("ruff", "format", "--check"), ("mypy",)], ids=" ".join)
+def test_the_examples_pass_the_checks_of_a_change(check: tuple[str, ...], repository: Path) -> None:
+    pytest.importorskip(check[0])
+    result = run("-m", *check, *EXAMPLES, folder=repository)
+    assert result.returncode == 0, result.stdout

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.scoring.perturbing.specs import PerturbationStep
 
 PLUGINS = Registry().perturbators
 OWN = list(PLUGINS)
@@ -56,15 +57,19 @@ def needs(id):
 
 @pytest.mark.parametrize("id", [needs(id) for id in OWN])
 def test_a_perturbator_keeps_its_promises(id):
-    cls = PLUGINS.get(id)
     spec = PLUGINS.spec(id)
+    steps = [
+        PerturbationStep(spec=spec, perturbator=PLUGINS.get(id)(), intensity=level)
+        for level in spec.intensities or ("MEDIUM",)
+    ]
 
     @given(TEXTS, st.integers(0, 2**64 - 1))
     def holds(text, seed):
         edits = []
-        for level in spec.intensities or ("MEDIUM",):
-            change = cls().perturb(text, level, seed)
-            assert change == cls().perturb(text, level, seed)
+        for step in steps:
+            change = step.edit(text, seed)
+            assert change == step.edit(text, seed)
+            assert not change.reason.startswith("the perturbator failed")
             if change.reason:
                 assert (change.text, change.edits) == ("", 0)
             elif spec.identical:

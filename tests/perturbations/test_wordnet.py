@@ -50,7 +50,7 @@ def test_another_word_in_the_same_form(tiny, spec, text, made):
     assert changed(spec, text, tiny).text == made
 
 
-@pytest.mark.parametrize("text", ["Сколько стоит карта?", "Mr Price of CHILD Inc", "the of and", ""])
+@pytest.mark.parametrize("text", ["Сколько стоит карта?", "Mr Price of CHILD Inc", "the of and"])
 def test_names_other_languages_and_function_words_stay(tiny, text):
     assert changed("synonym:high", text, tiny).reason.startswith("WordNet knows no synonyms for its words")
 

@@ -94,6 +94,13 @@ def test_time_is_linear(unit: str) -> None:
     assert large < 8 * 1.6 * small + 0.2
 
 
+def test_a_letter_with_many_marks_is_one_stretch_of_the_original() -> None:
+    text = "a" + "\u0301" * 40 + "b"
+    compared = comparable_text(text)
+    assert all(compared.span(index, index + 1)[0] < compared.span(index, index + 1)[1] for index in range(41))
+    assert compared.span(len(compared.text) - 1, len(compared.text)) == (41, 42)
+
+
 def test_a_place_beyond_the_text_is_the_end_of_the_original() -> None:
     """Four characters of the original are two in the compared text."""
     compared = comparable_text("e\u0301\u200bx")

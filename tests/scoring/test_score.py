@@ -91,6 +91,24 @@ def test_an_answer_that_calls_a_tool_is_not_empty_and_has_no_text_to_judge():
     assert (outcome.status, outcome.code) == ("not_applicable", OutcomeCode.NOTHING_TO_SCORE)
 
 
+@pytest.mark.parametrize(
+    ("limit", "fields", "status", "code", "reason"),
+    [
+        (1, {}, "score", OutcomeCode.NONE, "calls: 2, at most 1 allowed; then the application failed: down"),
+        (2, {}, "error", OutcomeCode.NO_ANSWER, "down"),
+        (2, {"not_supported": True}, "error", OutcomeCode.NOT_SUPPORTED, "down"),
+    ],
+)
+def test_calls_before_a_failure_break_a_rule_or_the_failure_is_the_outcome(
+    limit, fields, status, code, reason
+):
+    calls = (ToolCall(name="search"), ToolCall(name="pay"))
+    case = Case(key="k", question="q", answer=Answer(tool_calls=calls, error="down", **fields))
+    selected = Plan(Registry(), configuration({})).get("effort", {"max_calls": limit})
+    [outcome] = score(selected, [case], Tools(split_sentences=split_sentences))
+    assert (outcome.status, outcome.code, outcome.reason) == (status, code, reason)
+
+
 def test_a_case_without_an_answer_is_an_error_whatever_it_lacks():
     [outcome] = outcomes("picky", Case(key="k", question="", answer=Answer(error="the host is down")))
     assert (outcome.status, outcome.reason) == ("error", "the host is down")

@@ -26,6 +26,7 @@ from support.imported_texts import importer_functions
 from support.judges_of_text import BIASED, TOXIC
 from support.judging import SaidByTest, panel_of, reply_for
 from support.language_models import WordLanguageModel, WordMatcher
+from support.scored_cases import outcomes_of
 
 PLAIN = "The fee for a transfer is 5 EUR. Transfers within the country are free."
 QUESTION = "How high is the fee?"
@@ -106,7 +107,7 @@ def _scoring(cls: type[Any], spec: EvaluatorSpec, roles: tuple[str, ...]) -> Cal
     )
 
     def score(text: str) -> object:
-        return evaluator.score(_cases(text, roles, spec.scope), tools)
+        return outcomes_of(evaluator, _cases(text, roles, spec.scope), tools)
 
     return score
 
@@ -118,7 +119,7 @@ def _judged(cls: type[Any], spec: EvaluatorSpec) -> Callable[[str], object]:
         valid = _tools(lambda prompt: _with_text(reply_for(prompt.reply_schema or {}, good=True), text))
         broken = _tools(lambda prompt: text)
         cases = _cases(PLAIN, (), spec.scope)
-        return evaluator.score(cases, valid), evaluator.score(cases, broken)
+        return outcomes_of(evaluator, cases, valid), outcomes_of(evaluator, cases, broken)
 
     return score
 

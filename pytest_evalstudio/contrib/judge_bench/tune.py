@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.judge_examples import JudgeExample, JudgeExamples
 from pytest_evalstudio.formats.labels import Labels
 from pytest_evalstudio.judges.examples import verdict_of
+from pytest_evalstudio.scoring.score import score
 from pytest_evalstudio.stats.agreement import cohen_kappa
 from pytest_evalstudio.stats.sign_flip import sign_flip_drop
 from pytest_evalstudio.text.figures import counted, figure
@@ -219,9 +220,9 @@ class _Scores:
         key = self.bench.selected.spec.primary.key
         scores = {}
         for case, outcome in zip(cases, self.bench.outcomes(cases, examples=examples), strict=True):
-            score = outcome.scores.get(key) if outcome.status == "score" else None
-            if score is not None:
-                scores[_identity(case)] = score
+            value = outcome.scores.get(key) if outcome.status == "score" else None
+            if value is not None:
+                scores[_identity(case)] = value
             else:
                 self.faults.append(outcome.reason)
         return scores
@@ -311,8 +312,8 @@ def _examples(
     limit = bench.selected.thresholds[metric.key]
 
     def is_wrong(case: Case) -> bool:
-        score = scores.get(_identity(case))
-        return score is not None and metric.passes(score, limit) != (labels[_identity(case)] == 1)
+        value = scores.get(_identity(case))
+        return value is not None and metric.passes(value, limit) != (labels[_identity(case)] == 1)
 
     if not any(map(is_wrong, fit)):
         return _SelectedExamples(), "no examples: the judge agrees with people on the whole fit half"
@@ -349,9 +350,8 @@ def _only_question(bench: Bench, case: Case) -> Question | None:
         return None
     recorder = _Recorder()
     tools = dataclasses.replace(bench.provider.tools(bench.config), judge=recorder)
-    evaluator: Any = bench.selected.evaluator
-    evaluator.score([case], tools)
-    [questions] = recorder.questions or [[]]
+    score(bench.selected, [case], tools)
+    questions = [question for asked in recorder.questions for question in asked]
     if len(questions) != 1 or not verdict_of(questions[0].reply)[1]:
         return None
     return questions[0]

@@ -85,7 +85,8 @@ class EvaluatorSpec:
             whether the answer is right: evaluators of privacy, security and fairness, and classes that say
             so by an attribute of this name.
         judges_calls: it gets also an answer that failed after calls or steps: where these break a rule, it
-            says so, else its outcome is the error. The class says so by an attribute of this name.
+            says so, else it is not applicable, and the engine reports the failure. The class says so by an
+            attribute of this name.
         reads_trace: it reads calls or steps, which spans of the application may say; where they were awaited
             and have not arrived, its outcome is an error. The class says so by an attribute of this name.
         measures_support: it measures how far the retrieved context supports the answer; an answer without a
@@ -176,9 +177,11 @@ class EvaluatorSpec:
 class Evaluator(Protocol):
     """A frozen dataclass whose fields are its options.
 
-    `score` takes whole chunks and returns one outcome per case, in order. It is called only with cases that
-    have an answer and the declared needs. The protocols below are optional: the decorator declares in the
-    Spec which of them a class has.
+    `score` takes whole chunks and returns one outcome per case, in order. The engine (`scoring.score`) has
+    decided before what holds for all evaluators, so that none checks it again: each case has an answer, the
+    declared needs and, where the class compares, a counterpart; `not_applicable` gives no reason; and no
+    batch is empty. The protocols below are optional: the decorator declares in the Spec which of them a class
+    has.
     """
 
     __evalstudio__: ClassVar[EvaluatorSpec]

@@ -100,8 +100,10 @@ class Perturbator(Protocol):
 
     `perturb` is a pure function of its arguments: the same text, intensity and seed give the same change on
     every machine, and a higher intensity makes at least as many edits. Numbers, names and other protected
-    spans reach a perturbator that keeps the meaning as marks of one character. The protocols below are
-    optional: the decorator declares in the Spec which of them a class has.
+    spans reach a perturbator that keeps the meaning as marks of one character. The engine
+    (`scoring.perturbing.specs`) asks for no change of a blank text, and discards one that leaves the text as
+    it is or nothing of it. The protocols below are optional: the decorator declares in the Spec which of them
+    a class has.
     """
 
     __evalstudio__: ClassVar[PerturbatorSpec]

@@ -33,7 +33,7 @@ _QUALIFIER = lazy(
     r"|openai|h2o)[ _.-]?$",
     re.IGNORECASE,
 )
-_QUALIFIER_CHARS = 12
+_QUALIFIER_CHARS = 12  # the longest qualifier, "encryption", and a sign
 _PLACEHOLDER = lazy(
     r"^(?:"
     r"(?P<char>.)(?P=char){0,40}|<.*>?|\$.*|%\w+%?|\{.*|\[.*|[*•.xX#_?-]+|"
@@ -209,7 +209,7 @@ def _looks_secret(value: str, match: re.Match[str]) -> bool:
 _MIN_QUOTED, _MAX_QUOTED = 24, 200
 _QUOTED = lazy(rf"[=:] ?(?P<quote>[\"'`])(?P<value>[A-Za-z0-9_-]{{{_MIN_QUOTED},{_MAX_QUOTED}}})(?P=quote)")
 _NAME_BEFORE = lazy(r"[A-Za-z0-9_.-]{1,40}(?=[\"'`]? {0,3}:?$)")
-_NAME_CHARS = 48
+_NAME_CHARS = 48  # the longest name that is read, its quote, blanks and sign
 _PUBLIC_NAME = lazy(
     rf"^(?:public|csrf|xsrf).*|^value$|(?:{_PAGE})[_.-]?token$|"
     r"(?:id|ids|key|hash|sha[0-9]*|md5|digest|checksum|integrity|etag|cursor|nonce|signature|uu?id|guid|ur[il]|src|href|path|file|name"

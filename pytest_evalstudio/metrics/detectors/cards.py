@@ -112,21 +112,22 @@ def is_card_number(digits: str) -> bool:
 def _issuer_lengths(digits: str) -> range | tuple[int, ...]:
     two, three, four = int(digits[:2]), int(digits[:3]), int(digits[:4])
     if digits[0] == "4":
-        return (13, 16, 19)
-    if 51 <= two <= 55 or 2221 <= four <= 2720 or 2200 <= four <= 2204:
+        return (13, 16, 19)  # Visa
+    if 51 <= two <= 55 or 2221 <= four <= 2720 or 2200 <= four <= 2204:  # Mastercard; 2200 to 2204 are Mir
         return (16,)
-    if two in (34, 37):
+    if two in (34, 37):  # American Express
         return (15,)
-    if 300 <= three <= 305 or two in (36, 38, 39):
+    if 300 <= three <= 305 or two in (36, 38, 39):  # Diners Club
         return (14, 16)
+    # Discover, UnionPay (62) and JCB (3528 to 3589)
     if four == 6011 or 644 <= three <= 649 or two in (62, 65) or 3528 <= four <= 3589:
         return range(16, 20)
-    if four in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763):
+    if four in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763):  # Maestro
         return range(13, 20)
-    if digits[0] == "1" or four in (2014, 2131, 2149):
+    if digits[0] == "1" or four in (2014, 2131, 2149):  # UATP and old JCB cards (1800, 2131), enRoute
         return (15,)
     if two in (50, 56, 57, 58, 60, 63, 67):
         return range(16, 20)
-    if two in (81, 82) or four == 9792:
+    if two in (81, 82) or four == 9792:  # RuPay; 9792 is Troy
         return (16,)
     return ()

@@ -32,6 +32,7 @@ def is_iban(compact: str) -> bool:
     """
     if len(compact) != IBAN_LENGTHS.get(compact[:2], 0):
         return False
+    # Country and check digits stand last; a letter counts as 10 to 35, as in base 36.
     return int("".join(str(int(char, 36)) for char in compact[4:] + compact[:4])) % 97 == 1
 
 

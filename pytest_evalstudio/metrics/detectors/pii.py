@@ -348,12 +348,13 @@ def _ipv4s(text: str, first: int, last: int) -> RawSpans:
 def _is_no_leak(octets: list[int]) -> bool:
     """Return True for private, loopback, link-local, shared, documentation and non-host addresses."""
     a, b, c, _ = octets
+    # RFC 6890: 198.18 and 198.19 are of benchmarks, 224 and more are multicast or reserved.
     private = a in (0, 10, 127) or a >= 224 or (a, b) in ((192, 168), (169, 254), (198, 18), (198, 19))
     return (
         private
         or (a == 172 and 16 <= b <= 31)
-        or (a == 100 and 64 <= b <= 127)
-        or (a, b, c) in ((192, 0, 2), (198, 51, 100), (203, 0, 113))
+        or (a == 100 and 64 <= b <= 127)  # RFC 6598: shared by the customers of a carrier
+        or (a, b, c) in ((192, 0, 2), (198, 51, 100), (203, 0, 113))  # RFC 5737: documentation
     )
 
 

@@ -83,6 +83,7 @@ class ContextIndex:
             count = frequencies.get(key[0], 0)
             if len(key) > 1:
                 count = max(count, *(frequencies.get(stem, 0) for stem in key[1:]))
+            # The 1 keeps words that most sentences have from a negative weight, as in Lucene.
             weights[key] = math.log(1 + (size - count + 0.5) / (count + 0.5))
         return weights
 

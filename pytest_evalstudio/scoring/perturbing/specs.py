@@ -63,6 +63,8 @@ class PerturbationStep(Struct, frozen=True, kw_only=True):
 
     def edit(self, text: str, seed: int) -> Change:
         """Return the change of a text whose protected spans are masked already, or are to be changed too."""
+        if not text.strip():
+            return Change.none("it is blank")
         try:
             change = self.perturbator.perturb(text, self.intensity, _seed_for(text, self.spec.id, seed))
         except Exception as exc:  # other people's code: the suite must outlive it, and says so

@@ -57,19 +57,16 @@ class Job(Struct, frozen=True, kw_only=True):
     seed: int
 
 
-class BatchResult(Struct, frozen=True, kw_only=True):
-    """A scored batch.
+class ScoredBatch(Struct, frozen=True, kw_only=True):
+    """Counts of a scored batch.
 
     Attributes:
         batch: its number, from 0.
-        answers: number of answers.
-        rows: number of scores.
-        first_row, last_row: row ids.
-        score_file, answer_file: content of its Parquet files; empty for no file.
-        answer_rows: rows of `answer_file`.
-        models: keys of its models.
         source: index of its source.
         last_source_row: number of its last row in the source.
+        answers: number of answers.
+        rows: number of scores.
+        models: keys of its models.
     """
 
     batch: int
@@ -77,27 +74,31 @@ class BatchResult(Struct, frozen=True, kw_only=True):
     last_source_row: int
     answers: int
     rows: int
+    models: tuple[str, ...]
+    aggregates: tuple[MetricAggregate, ...]
+
+
+class BatchResult(ScoredBatch, frozen=True, kw_only=True):
+    """A scored batch with the content of its files.
+
+    Attributes:
+        first_row, last_row: row ids.
+        score_file, answer_file: content of its Parquet files; empty for no file.
+        answer_rows: rows of `answer_file`.
+    """
+
     first_row: int
     last_row: int
     score_file: bytes
     answer_file: bytes
     answer_rows: int
-    models: tuple[str, ...]
-    aggregates: tuple[MetricAggregate, ...]
 
 
-class BatchEntry(Struct, frozen=True, kw_only=True):
+class BatchEntry(ScoredBatch, frozen=True, kw_only=True):
     """A finished batch, as `.progress/` keeps it."""
 
-    batch: int
-    source: int
-    last_source_row: int
-    answers: int
-    rows: int
     scores: PartEntry
     answer_part: PartEntry | None
-    models: tuple[str, ...]
-    aggregates: tuple[MetricAggregate, ...]
 
 
 class TableWriter:
@@ -201,17 +202,8 @@ class TableWriter:
         if result.answer_file:
             answers = self._part(f"{ANSWERS}/{name}", result.answer_rows, result)
             self.location.child(answers.path).write(result.answer_file)
-        entry = BatchEntry(
-            batch=result.batch,
-            source=result.source,
-            last_source_row=result.last_source_row,
-            answers=result.answers,
-            rows=result.rows,
-            scores=scores,
-            answer_part=answers,
-            models=result.models,
-            aggregates=result.aggregates,
-        )
+        counts = {name: getattr(result, name) for name in ScoredBatch.__struct_fields__}
+        entry = BatchEntry(**counts, scores=scores, answer_part=answers)
         self._progress.child(f"batch-{result.batch:08}{ENTRY}").write(msgspec.msgpack.encode(entry))
         return entry
 

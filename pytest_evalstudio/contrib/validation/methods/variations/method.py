@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
 import numpy as np
 
+from pytest_evalstudio.contrib.validation.methods.typed_results import shallow
 from pytest_evalstudio.contrib.validation.methods.variations.results import (
     CategoryFlips,
     Drop,
@@ -23,7 +23,6 @@ from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.stats.comparison import holm
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.paired import matched_failures, wilcoxon_drop
-from pytest_evalstudio.stats.types import Interval
 from pytest_evalstudio.text.figures import figure, percent
 
 HIGH_SHARE, MEDIUM_SHARE = 0.3, 0.1
@@ -89,9 +88,9 @@ def find_flips(
             " test of scores; one-sided, Holm"
         ),
         by_perturbator=_tested(tested, copies, metrics, alpha),
-        copies=FlipCounts(**_counts("copy", copies)) if copies else None,
+        copies=_counts("copy", copies) if copies else None,
         meaning_changed=tuple(
-            FlipCounts(**_counts(name, group)) for name, group in _grouped(changed, _perturbator).items()
+            _counts(name, group) for name, group in _grouped(changed, _perturbator).items()
         ),
         by_topic=_by_category(tested, "topic:"),
         by_kind=_by_category(tested, "generator:"),
@@ -170,7 +169,9 @@ def _tested(
         ]
         rows.append(
             PerturbatorFlips(
-                **_counts(name, group), drops=_drops(group, metrics), p_value=matched_failures(failures)
+                **shallow(_counts(name, group)),
+                drops=_drops(group, metrics),
+                p_value=matched_failures(failures),
             )
         )
     adjusted_rows = holm([row.p_value for row in rows])
@@ -205,36 +206,23 @@ def _perturbator(variation: Variation) -> Sequence[str]:
     return (variation.perturbator,)
 
 
-class _Counts(TypedDict):
-    name: str
-    cases: int
-    passed_before: int
-    pass_to_fail: int
-    fail_to_pass: int
-    rate: float
-    interval: Interval
-    pass_to_fail_interval: Interval
-    pass_to_fail_keys: tuple[str, ...]
-    metrics: dict[str, MetricFlips]
-
-
-def _counts(name: str, group: Sequence[Variation]) -> _Counts:
+def _counts(name: str, group: Sequence[Variation]) -> FlipCounts:
     """Count the flips of one perturbator: each case once, but a copy of a case as often as it was asked."""
     to_fail = tuple(variation.key for variation in group if variation.direction == "pass_to_fail")
     to_pass = sum(variation.direction == "fail_to_pass" for variation in group)
     total = len(to_fail) + to_pass
-    return {
-        "name": name,
-        "cases": len(group),
-        "passed_before": sum(not variation.failed_before for variation in group),
-        "pass_to_fail": len(to_fail),
-        "fail_to_pass": to_pass,
-        "rate": total / len(group),
-        "interval": wilson_interval(total, len(group)),
-        "pass_to_fail_interval": wilson_interval(len(to_fail), len(group)),
-        "pass_to_fail_keys": to_fail,
-        "metrics": _metrics(group),
-    }
+    return FlipCounts(
+        name=name,
+        cases=len(group),
+        passed_before=sum(not variation.failed_before for variation in group),
+        pass_to_fail=len(to_fail),
+        fail_to_pass=to_pass,
+        rate=total / len(group),
+        interval=wilson_interval(total, len(group)),
+        pass_to_fail_interval=wilson_interval(len(to_fail), len(group)),
+        pass_to_fail_keys=to_fail,
+        metrics=_metrics(group),
+    )
 
 
 def _metrics(group: Sequence[Variation]) -> dict[str, MetricFlips]:
