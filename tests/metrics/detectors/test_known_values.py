@@ -70,9 +70,9 @@ def test_masking_takes_linear_time() -> None:
 
     def seconds(words: int) -> float:
         text = "Jane Doe and Jane " * words
-        started = time.perf_counter()
+        started = time.process_time()
         known_values.mask_known(text)
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(2_000)
     short, long = (min(seconds(words) for _ in range(3)) for words in (4_000, 16_000))
