@@ -5,10 +5,16 @@ import html
 import json
 import re
 import urllib.parse
+from typing import get_type_hints
 
 import pytest
+from msgspec import structs
 
+from pytest_evalstudio.asking.cleaning import without_secrets
 from pytest_evalstudio.asking.secrets import MASK, Secrets, looks_secret
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.steps import Step
+from pytest_evalstudio.core.tool_calls import ToolCall
 
 KEY = "sk/live+42&é\"<x>'y=="
 
@@ -72,3 +78,18 @@ def test_a_name_of_a_secret_is_known(name: str) -> None:
 @pytest.mark.parametrize("name", NOT_SECRET.split())
 def test_a_name_of_no_secret_is_left_alone(name: str) -> None:
     assert not looks_secret(name)
+
+
+def test_every_text_of_an_answer_is_cleaned_of_the_keys_of_its_service() -> None:
+    """A field that is added later is cleaned, too, unless it is declared as one that no record has."""
+    texts = {
+        name: KEY if hint is str else (KEY,)
+        for name, hint in get_type_hints(Answer).items()
+        if hint in (str, tuple[str, ...]) and name not in ("artifacts", "error_cause")
+    }
+    call = ToolCall(name="find", arguments={"where": KEY}, result=KEY)
+    step = Step(kind="tool", output=KEY, error=KEY)
+    answer = Answer(**texts, tool_calls=(call,), steps=(step,), artifacts=(KEY,))
+    cleaned = without_secrets(answer, secrets())
+    assert cleaned.artifacts == (KEY,)
+    assert KEY not in repr(structs.replace(cleaned, artifacts=()))
