@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
 
 T = TypeVar("T")
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+"""A value of JSON."""
 MAX_DEPTH = 200
 """Deeper data are refused: writers and readers of JSON are recursive."""
 

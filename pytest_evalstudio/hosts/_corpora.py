@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -20,7 +20,7 @@ from pytest_evalstudio.hosts._documents import download, is_url
 from pytest_evalstudio.hosts._threads import in_thread
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.hosts._tools import HostTools
+    from pytest_evalstudio.hosts._tools import Corpora, HostTools
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -43,31 +43,6 @@ class LocalDocument:
     path: Path
     location: str
     digest: str
-
-
-class Corpora(Protocol):
-    """Register of the collections that exist at services; runs at the same time share it."""
-
-    async def acquire(
-        self,
-        key: str,
-        make: Callable[[], Awaitable[str]],
-        is_usable: Callable[[str], Awaitable[bool]],
-    ) -> str:
-        """Return the id of the collection of a key; made once, whoever asks for it.
-
-        Args:
-            key: address of its content and configuration.
-            make: makes it, and raises if it is not complete.
-            is_usable: whether the service still has it.
-        """
-
-    async def release(self, key: str, *, keep: bool) -> str:
-        """Stop using a collection.
-
-        Returns:
-            Its id if it is to be removed at the service, since nobody else uses it; else "".
-        """
 
 
 @dataclass(kw_only=True)

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from pytest_evalstudio.hosts._corpora import Corpora
+
+class Corpora(Protocol):
+    """Register of the collections that exist at services; runs at the same time share it."""
+
+    async def acquire(
+        self,
+        key: str,
+        make: Callable[[], Awaitable[str]],
+        is_usable: Callable[[str], Awaitable[bool]],
+    ) -> str:
+        """Return the id of the collection of a key; made once, whoever asks for it.
+
+        Args:
+            key: address of its content and configuration.
+            make: makes it, and raises if it is not complete.
+            is_usable: whether the service still has it.
+        """
+
+    async def release(self, key: str, *, keep: bool) -> str:
+        """Stop using a collection.
+
+        Returns:
+            Its id if it is to be removed at the service, since nobody else uses it; else "".
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.reading import check_file
 from pytest_evalstudio.formats.csv_text import read_csv
 from pytest_evalstudio.formats.imported.records import (
     Fields,
     Imported,
-    Json,
     Record,
     convert_records,
     mapping_of,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.cells import Cell
 from pytest_evalstudio.formats.chunks import Chunk, read_chunks
-from pytest_evalstudio.formats.imported.records import Json, Omissions, structure_of, texts_of
+from pytest_evalstudio.formats.imported.records import Omissions, structure_of, texts_of
 
 
 def context_fields(value: Json, omissions: Omissions) -> dict[str, object]:

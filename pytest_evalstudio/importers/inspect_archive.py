@@ -17,10 +17,10 @@ from types import ModuleType
 from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.reading import open_file
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.formats.fields import shown
-from pytest_evalstudio.formats.imported.records import Json
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.text.unicode import valid_json_bytes
 

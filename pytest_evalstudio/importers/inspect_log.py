@@ -9,12 +9,12 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.fields import shown
 from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
-    Json,
     Record,
     convert_records,
     items_of,

@@ -5,11 +5,11 @@ Source: https://docs.smith.langchain.com/evaluation
 
 from __future__ import annotations
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
-    Json,
     Record,
     convert_records,
     metadata,

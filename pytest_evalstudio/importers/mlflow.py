@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.foreign import is_column_table
 from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
-    Json,
     Record,
     convert_records,
     items_of,

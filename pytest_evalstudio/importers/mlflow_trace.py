@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_evalstudio.formats.imported.records import Json, Omissions, items_of, mapping_of, text_of
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import Omissions, items_of, mapping_of, text_of
 from pytest_evalstudio.importers.replies import calls_in, messages_of
 from pytest_evalstudio.text.unicode import valid_json
 

@@ -5,13 +5,13 @@ Source: https://github.com/openai/evals, https://platform.openai.com/docs/guides
 
 from __future__ import annotations
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.condition_writing import value_condition
 from pytest_evalstudio.formats.imported.records import (
     ANSWER_KEYS,
     METADATA,
     Fields,
     Imported,
-    Json,
     Record,
     convert_records,
     question_of,

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.formats.foreign import promptfoo_results
 from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Imported,
-    Json,
     Omissions,
     Record,
     items_of,

@@ -10,8 +10,9 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.condition_writing import pattern_condition, substring_condition
-from pytest_evalstudio.formats.imported.records import Json, Omissions, items_of, texts_of
+from pytest_evalstudio.formats.imported.records import Omissions, items_of, texts_of
 from pytest_evalstudio.importers.references import outputs_of
 
 _CELL = re.compile(

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
-    Json,
     Record,
     convert_records,
     items_of,

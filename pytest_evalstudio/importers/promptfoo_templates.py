@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 
-from pytest_evalstudio.formats.imported.records import Json, Omissions, text_of
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import Omissions, text_of
 from pytest_evalstudio.text.unicode import valid_json
 
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
-    Json,
     Omissions,
     Record,
     calls_of,

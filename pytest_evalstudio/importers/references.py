@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_evalstudio.formats.imported.records import (
-    Json,
-    Omissions,
-    answer_key,
-    are_parts,
-    text_of,
-    texts_of,
-)
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import Omissions, answer_key, are_parts, text_of, texts_of
 
 
 def outputs_of(value: Json, omissions: Omissions) -> list[str]:

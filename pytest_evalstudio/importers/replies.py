@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.tool_calls import read_tool_call, unread_keys
-from pytest_evalstudio.formats.imported.records import Json, Omissions, items_of, mapping_of, text_of
+from pytest_evalstudio.formats.imported.records import Omissions, items_of, mapping_of, text_of
 
 _ASSISTANT = ("assistant", "ai")
 _OF_MESSAGES = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.formats.csv_text import LIST_COLUMNS, OBJECT_COLUMNS
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.imported.records import (
     METADATA,
     Fields,
     Imported,
-    Json,
     Record,
     convert_records,
     question_of,

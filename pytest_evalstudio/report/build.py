@@ -84,7 +84,7 @@ class Report:
         """Return verdict, first findings and the address of the page, for notebooks."""
         from pytest_evalstudio.report.notebook import report_html
 
-        return report_html(self)
+        return report_html(self.verdict, self.findings, self.page)
 
 
 def build_report(

@@ -3,44 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from pytest_evalstudio.core.cases import NOTHING
-from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
-from pytest_evalstudio.scoring.calibration.attachment import check_metric
 from pytest_evalstudio.scoring.calibration.conformal import conformal_set, has_levels
 from pytest_evalstudio.scoring.calibration.curve import level_probabilities, probability
 from pytest_evalstudio.scoring.calibration.file import PROBABILITY, Conformal, Curve
 
 if TYPE_CHECKING:
     from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
-
-
-def check_together(selected: Iterable[ConfiguredEvaluator]) -> None:
-    """Check that evaluators whose scores a calibration takes are chosen together with it.
-
-    Raises:
-        ConfigurationError: naming the one that is missing.
-    """
-    evaluators = {each.id: each for each in selected}
-    for each in evaluators.values():
-        for metric in each.attached.calibration.metrics if each.attached is not None else ():
-            if metric.evaluator not in evaluators:
-                raise ConfigurationError(
-                    f"evaluator {each.id}: its calibration {each.attached.file if each.attached else ''}"
-                    f" takes {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it"
-                    " to the evaluators"
-                )
-            check_metric(
-                evaluators[metric.evaluator].spec,
-                metric.metric,
-                metric.better,
-                each.attached.file if each.attached else "",
-            )
 
 
 def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvaluator, Outcome]) -> Outcome:

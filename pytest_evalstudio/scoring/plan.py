@@ -515,6 +515,6 @@ def _check_given(
 def _check_calibrations(configured: Sequence[ConfiguredEvaluator]) -> None:
     """Check that evaluators whose scores a calibration takes are configured together with it."""
     if any(each.attached is not None for each in configured):
-        from pytest_evalstudio.scoring.calibrated import check_together
+        from pytest_evalstudio.scoring.calibration.attachment import check_together
 
         check_together(configured)

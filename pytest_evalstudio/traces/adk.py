@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_evalstudio.formats.imported.records import Json, items_of, mapping_of
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import items_of, mapping_of
 from pytest_evalstudio.traces.facts import TraceMessage
 from pytest_evalstudio.traces.messages import is_broken, parsed, read_message, text_of
 from pytest_evalstudio.traces.spans import Attributes

@@ -12,7 +12,7 @@ from pytest_evalstudio.formats.imported.records import Omissions
 from pytest_evalstudio.traces.exchanges import last_question
 from pytest_evalstudio.traces.facts import Facts, ToolResult
 from pytest_evalstudio.traces.nested import call_signature
-from pytest_evalstudio.traces.parts import TracePart
+from pytest_evalstudio.traces.trace_part import TracePart
 
 CONTENT_REMEDY = (
     "texts are recorded only on request, e.g. by OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true"

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.formats.imported.records import ANSWER_KEYS, QUESTION_KEYS, Json, mapping_of
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import ANSWER_KEYS, QUESTION_KEYS, mapping_of
 from pytest_evalstudio.traces.facts import Facts, TraceMessage
 from pytest_evalstudio.traces.messages import is_broken, parsed, read_messages
 

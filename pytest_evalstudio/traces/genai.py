@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from pytest_evalstudio.core.codes import finish_reason
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.tool_calls import ToolCall
-from pytest_evalstudio.formats.imported.records import Json, mapping_of
+from pytest_evalstudio.formats.imported.records import mapping_of
 from pytest_evalstudio.traces import adk
 from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (

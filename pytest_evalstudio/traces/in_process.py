@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.extras import import_extra
-from pytest_evalstudio.formats.imported.records import Json
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.traces.collecting import SpanStore
 from pytest_evalstudio.traces.spans import Event, Span, failure, interval
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from pytest_evalstudio.formats.imported.records import Json
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.traces.spans import Event, Span, failure, hex_id, interval
 
 _CHILD_OF = "CHILD_OF"

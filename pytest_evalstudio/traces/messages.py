@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.numbers import MAX_TOKENS
 from pytest_evalstudio.core.tool_calls import MAX_DEPTH, ToolCall, is_deep, read_tool_call
-from pytest_evalstudio.formats.imported.records import Json, mapping_of
+from pytest_evalstudio.formats.imported.records import mapping_of
 from pytest_evalstudio.formats.messages import message_parts
 from pytest_evalstudio.text.unicode import valid_json
 from pytest_evalstudio.traces.facts import Document, ToolResult, TraceMessage

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_evalstudio.formats.imported.records import ANSWER_KEYS, QUESTION_KEYS, Json, mapping_of
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import ANSWER_KEYS, QUESTION_KEYS, mapping_of
 from pytest_evalstudio.traces.exchanges import text_in
 from pytest_evalstudio.traces.facts import NO_FACTS, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (

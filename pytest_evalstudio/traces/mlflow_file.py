@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from pytest_evalstudio.formats.imported.records import Json, items_of, mapping_of
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import items_of, mapping_of
 from pytest_evalstudio.traces.messages import amount, text_of
 from pytest_evalstudio.traces.spans import Event, Span, failure, hex_id, interval
 

@@ -13,7 +13,7 @@ from pytest_evalstudio.traces.exchanges import said, split
 from pytest_evalstudio.traces.facts import Facts, TraceMessage
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.traces.parts import TracePart
+    from pytest_evalstudio.traces.trace_part import TracePart
 
 
 def merge_models(ordered: Sequence[TracePart], parts: Mapping[str, TracePart]) -> bool:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.tool_calls import ToolCall
-from pytest_evalstudio.formats.imported.records import Json, items_of, mapping_of
+from pytest_evalstudio.formats.imported.records import items_of, mapping_of
 from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import (
     amount,

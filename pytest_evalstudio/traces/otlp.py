@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Struct
 
-from pytest_evalstudio.formats.imported.records import Json
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.traces.spans import Event, Span, failure, hex_id, interval
 
 MAX_DEPTH = 100

@@ -10,7 +10,8 @@ from datetime import datetime
 
 import msgspec
 
-from pytest_evalstudio.formats.imported.records import Json, mapping_of
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import mapping_of
 from pytest_evalstudio.traces.messages import amount, text_of
 from pytest_evalstudio.traces.openinference import KIND
 from pytest_evalstudio.traces.spans import NANOSECONDS, Span, hex_id, interval

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pytest_evalstudio.core.extras import import_extra
-from pytest_evalstudio.formats.imported.records import Json
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.traces.spans import Event, Span, failure, interval
 
 _PURPOSE = "spans in protobuf"

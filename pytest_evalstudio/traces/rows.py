@@ -13,7 +13,8 @@ from pytest_evalstudio.traces.calls import CONTENT_REMEDY, merged_calls
 from pytest_evalstudio.traces.exchanges import TraceExchange, exchange_of, last_question, said
 from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts
 from pytest_evalstudio.traces.files import Trace
-from pytest_evalstudio.traces.parts import MAX_NAME_CHARS, ROOTS, STEP_KINDS, TracePart, parts_of
+from pytest_evalstudio.traces.parts import MAX_NAME_CHARS, ROOTS, parts_of
+from pytest_evalstudio.traces.trace_part import STEP_KINDS, TracePart
 
 QUESTION = "row without a question"
 JSON_REMEDY = "it stays as it is; record the question as a text or as messages"

@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.numbers import MAX_SECONDS
-from pytest_evalstudio.formats.imported.records import Json
 
 Attributes: TypeAlias = Mapping[str, Json]
 NANOSECONDS = 1_000_000_000

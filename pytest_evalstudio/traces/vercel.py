@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.core.codes import finish_reason
-from pytest_evalstudio.formats.imported.records import Json, items_of, mapping_of
+from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.formats.imported.records import items_of, mapping_of
 from pytest_evalstudio.traces.facts import NO_FACTS, Facts, Kind, TraceMessage
 from pytest_evalstudio.traces.messages import call_of, is_broken, parsed, read_message, text_of, usage_of
 from pytest_evalstudio.traces.spans import Span

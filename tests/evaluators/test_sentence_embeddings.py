@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.formats.imported.records import Json
+    from pytest_evalstudio.core.json_data import Json
 
 
 def plain(value: object) -> Json:

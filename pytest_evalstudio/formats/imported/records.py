@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.json_data import Json
 from pytest_evalstudio.core.tool_calls import read_tool_calls, unread_keys
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
 from pytest_evalstudio.formats.cells import Cell, list_in, object_in
@@ -22,8 +23,6 @@ from pytest_evalstudio.formats.imported.workbook import read_workbook
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer, read_text
 from pytest_evalstudio.formats.suite import check_condition
 
-Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
-"""A value of JSON."""
 Fields: TypeAlias = Mapping[str, object]
 """Values of a row by the names of `Row`, which validates them."""
 METADATA = "metadata"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct, structs
 
@@ -137,3 +138,42 @@ def _metric(calibration: Calibration) -> Metric:
             f" ({calibration.method} calibration)."
         ),
     )
+
+
+class WithCalibration(Protocol):
+    """An evaluator that may have a calibration."""
+
+    @property
+    def id(self) -> str:
+        """Return the id of the evaluator."""
+
+    @property
+    def spec(self) -> EvaluatorSpec:
+        """Return its declaration."""
+
+    @property
+    def attached(self) -> Attached | None:
+        """Return its calibration, None without one."""
+
+
+def check_together(selected: Iterable[WithCalibration]) -> None:
+    """Check that evaluators whose scores a calibration takes are chosen together with it.
+
+    Raises:
+        ConfigurationError: naming the one that is missing.
+    """
+    evaluators = {each.id: each for each in selected}
+    for each in evaluators.values():
+        for metric in each.attached.calibration.metrics if each.attached is not None else ():
+            if metric.evaluator not in evaluators:
+                raise ConfigurationError(
+                    f"evaluator {each.id}: its calibration {each.attached.file if each.attached else ''}"
+                    f" takes {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it"
+                    " to the evaluators"
+                )
+            check_metric(
+                evaluators[metric.evaluator].spec,
+                metric.metric,
+                metric.better,
+                each.attached.file if each.attached else "",
+            )
