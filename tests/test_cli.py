@@ -269,13 +269,13 @@ def test_a_report_is_built_from_a_record_or_its_folder(capsys):
         ("list.json", "[1]", "list.json:1:1: is not the record of a run: its first line is not a header"),
         (
             "bare.jsonl",
-            '{"kind": "run", "schema_version": 1}',
-            "bare.jsonl:1:1: is not a line of a record: Object missing required field `evaluators`",
+            '{"kind": "run", "schema_version": 4}',
+            "bare.jsonl:1:1: is not a line of a record: Object missing required field `run_id`",
         ),
         (
             "later.jsonl",
             '{"kind": "run", "schema_version": 9}',
-            "later.jsonl:1:1: is a record of version 9; this version reads 1 to 3",
+            "later.jsonl:1:1: is a record of version 9; this version reads 4. Run the tests again",
         ),
     ],
 )

@@ -114,7 +114,8 @@ class RecordReader:
             raise self._damaged(1, "is not the record of a run: its first line is not a header")
         version = head.get("schema_version")
         if version != SCHEMA_VERSION:
-            raise self._damaged(1, f"is a record of version {version!r}; this version reads {SCHEMA_VERSION}")
+            fact = f"is a record of version {version!r}; this version reads {SCHEMA_VERSION}"
+            raise self._damaged(1, f"{fact}. Run the tests again")
 
     def _header(self, raw: bytes) -> Run:
         line = self._line(raw, 1)

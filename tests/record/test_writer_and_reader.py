@@ -223,7 +223,10 @@ def test_a_missing_record_is_reported_with_its_place(tmp_path: Path) -> None:
         ("[" * 100_000, "is not the record of a run"),
         ("[1]", "is not the record of a run"),
         ('{"kind": "item"}', "is not the record of a run"),
-        ('{"kind": "run", "schema_version": 3}', "is a record of version 3; this version reads 4"),
+        (
+            '{"kind": "run", "schema_version": 3}',
+            "is a record of version 3; this version reads 4. Run the tests again",
+        ),
         ('{"kind": "run"}', "is a record of version None; this version reads 4"),
         (
             '{"kind": "run", "schema_version": 4, "models": {}}',
