@@ -12,6 +12,8 @@ import pytest
 from support.pages import examples
 from support.project import Project
 
+pytestmark = pytest.mark.slow
+
 VARIES = re.compile(r"in \d+\.\d+s|rootdir: .*|plugins: .*|platform .*|=+")
 
 EXAMPLES = examples()

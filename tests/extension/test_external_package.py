@@ -13,6 +13,8 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from support.project import Project
 from tests.extension.conftest import PLUGINS
 
+pytestmark = pytest.mark.slow
+
 KINDS = [kind.kind for kind in Registry().kinds]
 CONFIG = """
 evaluators = ["acme_brevity"]

@@ -17,6 +17,8 @@ from support.host_uses import USES, faulty, kinds_of_requests, performed, refuse
 from support.protocols import PROTOCOLS
 from support.service import Response, running
 
+pytestmark = pytest.mark.slow
+
 STATUSES = (301, 302, 303, 307, 308)
 USUAL = (302, 307)
 by_use = pytest.mark.parametrize("use", USES, ids=lambda use: use.id.replace(" ", "-"))

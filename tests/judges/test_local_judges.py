@@ -17,6 +17,8 @@ from support.pages import local_judges
 from support.project import Project
 from support.service import Service, running
 
+pytestmark = pytest.mark.slow
+
 RECIPES = local_judges()
 COMMON = RECIPES.pop("all").files
 CHECK = ["judge-check", "labels.csv", "--lab", "answers_dataset.json", "--evaluator", "groundedness_judge"]

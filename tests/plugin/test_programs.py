@@ -9,6 +9,8 @@ import pytest
 
 from support.project import Project
 
+pytestmark = pytest.mark.slow
+
 CONFIG = """
 evaluators = ["text_matching"]
 

@@ -9,6 +9,8 @@ import pytest
 from pytest_evalstudio.contrib.redteam.kinds import KINDS
 from support.project import Project
 
+pytestmark = pytest.mark.slow
+
 APP = """
 import base64, codecs, re
 def refuses(prompt):

@@ -17,6 +17,8 @@ from support.openai_server import OpenAIServer, Reply, serve
 from support.project import Project
 from support.workers import WORKERS
 
+pytestmark = pytest.mark.slow
+
 COUNT = 6
 APP = """
 import os

@@ -17,6 +17,8 @@ from support.project import Project
 from support.service import running
 from support.workers import WORKERS
 
+pytestmark = pytest.mark.slow
+
 SECRET = "sk-planted-4711-secret"
 CONFIG = """
 evaluators = ["effort"]

@@ -19,6 +19,8 @@ from pytest_evalstudio.stats.confirmation import (
     log_ratio,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("passed", "failed"), [(0, 1), (0, 5), (3, 2), (10, 9)])
 def test_the_statistic_is_the_ratio_of_the_likelihoods(passed: int, failed: int) -> None:

@@ -17,6 +17,8 @@ from pytest_evalstudio.contrib.guard.service import ServiceLimits
 from support.children import LONGEST_WAIT_S, Children, wait_until
 from support.guard_server import Serving, configure, serving
 
+pytestmark = pytest.mark.slow
+
 SECRET = "the passphrase is swordfish"
 
 

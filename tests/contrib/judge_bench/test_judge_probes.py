@@ -20,6 +20,8 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.judge_checks import CauseCode, JudgeCheck
 from pytest_evalstudio.judges.parsing import read_reply
 
+pytestmark = pytest.mark.slow
+
 CASES = 150
 Judge = Callable[[int, str, Mapping[str, Any]], str]
 """Number of the case, prompt and schema to the option that is chosen."""

@@ -13,6 +13,8 @@ import pytest
 from pytest_evalstudio.core.plugins.registry import Registry
 from support.published_questions import FOLDERS, stored_questions, written_questions
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_questions_for_graded_documents_are_unchanged(folder: str) -> None:

@@ -15,6 +15,8 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from support.project import Project
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = Path(__file__).parents[3] / "example_suites" / "bank" / "documents"
 STEPS = ("topic_modeling", "test_generation", "test_validation", "automated_evaluation")
 CONFIG = 'evaluators = ["text_matching", "rouge"]\n'

@@ -24,6 +24,8 @@ from pytest_evalstudio.stats.risk_rule import RiskRule
 from pytest_evalstudio.text.figures import figure, percent
 from support.labelled import drawn, write_labels, write_record
 
+pytestmark = pytest.mark.slow
+
 Labels = dict[tuple[str, str], int]
 
 

@@ -18,6 +18,8 @@ from pytest_evalstudio.contrib.validation.methods.failures.method import (
 from pytest_evalstudio.contrib.validation.methods.failures.proximity import _shared_leaves, proximities
 from support.failing import planted_texts, vectors_of
 
+pytestmark = pytest.mark.slow
+
 
 def planted(seed: int, **more: int) -> tuple[Any, Any, Any]:
     texts, causes = planted_texts(seed, **{"failures": 45, "passes": 60, **more})
