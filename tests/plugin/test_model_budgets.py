@@ -108,7 +108,7 @@ def test_an_item_whose_repeats_were_not_all_asked_is_not_run(project: Project) -
     project.run().assert_outcomes(passed=1, skipped=1)
     _, items = project.record()
     assert [len(item["rows"]) for item in items.values()] == [3, 2]
-    assert items["k1[app]"]["rows"][0]["outcomes"] == {}
+    assert "outcomes" not in items["k1[app]"]["rows"][0]
 
 
 @pytest.mark.slow

@@ -48,11 +48,11 @@ def test_steps_are_recorded_limited_and_exported(project: Project) -> None:
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*model_calls: 2, at most 1 allowed*"])
     row = {item.key: item for item in recorded(project)}["once"].rows[0]
-    assert [step.kind for step in row.steps] == ["model", "retrieval", "tool", "message", "agent"]
-    assert (row.steps[2].call, row.tool_calls[0].result) == (0, "12A")
-    assert "jane.doe" not in row.steps[1].text + row.steps[4].output
-    assert row.steps[4].output.startswith("Mail ")
-    assert row.steps[1].documents == (0,)
+    assert [step.kind for step in row.answer.steps] == ["model", "retrieval", "tool", "message", "agent"]
+    assert (row.answer.steps[2].call, row.answer.tool_calls[0].result) == (0, "12A")
+    assert "jane.doe" not in row.answer.steps[1].text + row.answer.steps[4].output
+    assert row.answer.steps[4].output.startswith("Mail ")
+    assert row.answer.steps[1].documents == (0,)
     assert row.outcomes["effort"].scores["model_calls"] == 1.0
     results = "global_llm_eval_results/application_json/explanation.json"
     [export] = (project.folder / "evalstudio-report").glob(f"**/{results}")
@@ -66,7 +66,7 @@ def test_steps_of_a_lab_are_read(project: Project) -> None:
     project.write("desk_lab.json", LAB % json.dumps(steps))
     project.run().assert_outcomes(passed=1)
     row = recorded(project)[0].rows[0]
-    assert (row.steps[1].call, row.tool_calls[0].name) == (0, "find")
+    assert (row.answer.steps[1].call, row.answer.tool_calls[0].name) == (0, "find")
 
 
 def test_a_faulty_step_of_a_lab_is_named(project: Project) -> None:

@@ -128,7 +128,7 @@ def test_a_run_that_was_killed_is_continued(app: Project) -> None:
     assert sorted(asked(app)) == ["q3", "q4", "q5"]
     header, items = app.record()
     assert re.match(r"\d{4}-\d\d-\d\dT", header["continues"])
-    assert [bool(item["rows"][0]["answer"].get("stored")) for item in items.values()] == [True] * 3 + [
+    assert [bool(item["rows"][0]["answer"].get("stored_at")) for item in items.values()] == [True] * 3 + [
         False
     ] * 3
     sentence = "3 of 6 answers are stored answers of the interrupted run"

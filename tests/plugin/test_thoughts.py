@@ -52,7 +52,7 @@ def test_an_unfinished_thought_is_an_error_that_names_the_limit(project: Project
     _, items = project.record()
     row = items["open[app]"]["rows"][0]
     assert items["open[app]"]["verdict"] == "error"
-    assert (row["answer"]["actual_output"], row["answer"]["thoughts"]) == ("", "Perhaps it is")
+    assert (row["answer"].get("actual_output", ""), row["answer"]["thoughts"]) == ("", "Perhaps it is")
 
 
 @pytest.mark.parametrize(
