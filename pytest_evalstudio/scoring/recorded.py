@@ -114,11 +114,16 @@ def _each(record: Recorder | None, values: Iterable[Any], folder: str) -> tuple[
 
 
 def _masked(text: str, folder: str) -> str:
-    return masked(text)
+    return _same(text, masked(text))
 
 
 def _identifier(text: str, folder: str) -> str:
-    return safe_identifier(text)
+    return _same(text, safe_identifier(text))
+
+
+def _same(text: str, shown: str) -> str:
+    """Return the text itself where both are equal: a text that was masked before comes from a cache."""
+    return text if shown == text else shown
 
 
 def _documents(names: tuple[str, ...], folder: str) -> tuple[str, ...]:
@@ -132,7 +137,7 @@ def _header(text: str, folder: str) -> str:
 
 def _long(text: str, folder: str) -> str:
     if len(text) <= _MAX_CHARS:
-        return masked(text)
+        return _same(text, masked(text))
     # A part of a secret is not recognised as one, so the text is masked beyond the cut first.
     shown = masked(text[: _MAX_CHARS + _MAX_SECRET_CHARS])[:_MAX_CHARS]
     return f"{shown}… ({len(text):,} characters)"
