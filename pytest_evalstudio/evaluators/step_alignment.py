@@ -102,10 +102,12 @@ class StepAlignment:
     @property
     def requires(self) -> tuple[str, ...]:
         """Tools that the configured method needs."""
-        return (
-            *(("embedder",) if self.similarity == "embeddings" else ()),
-            *((JUDGE,) if self.step_extractor == "llm" else ()),
-        )
+        tools = []
+        if self.similarity == "embeddings":
+            tools.append("embedder")
+        if self.step_extractor == "llm":
+            tools.append(JUDGE)
+        return tuple(tools)
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         def finish(read: Sequence[tuple[Case, tuple[list[str], list[TextStep]]]]) -> list[Outcome]:

@@ -35,7 +35,9 @@ def stated_expectations(case: Case, evaluators: Iterable[ConfiguredEvaluator] = 
         case: answered or not.
         evaluators: those of the case; they may read further keys of it.
     """
-    parts: list[Case | PlannedTurn] = [case, *(case.plan.turns if case.plan is not None else ())]
+    parts: list[Case | PlannedTurn] = [case]
+    if case.plan is not None:
+        parts += case.plan.turns
     stated = {name for part in parts for name in _stated_fields(part)}
     fields = [name for name in EXPECTATIONS if name in stated] if stated else []
     keys = dict.fromkeys(EXTRA_EXPECTATIONS)

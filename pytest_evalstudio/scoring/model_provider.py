@@ -195,7 +195,9 @@ class ModelProvider:
         if "judges" not in self.__dict__:
             return warnings
         cache = self.judges.cache
-        return [*warnings, *(cache.warnings if cache else []), *self.judges.notes()]
+        if cache:
+            warnings += cache.warnings
+        return [*warnings, *self.judges.notes()]
 
     def mask(self, text: str) -> str:
         """Return a text without the secrets of the open judges."""

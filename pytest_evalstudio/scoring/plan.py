@@ -488,7 +488,9 @@ def _check_given(
     Raises:
         ConfigurationError: naming the place and the nearest known option.
     """
-    common = (*COMMON_OPTIONS, *names_for(cls), *((JUDGE_OPTION,) if spec.prompts else ()))
+    common = [*COMMON_OPTIONS, *names_for(cls)]
+    if spec.prompts:
+        common.append(JUDGE_OPTION)
     judge, calibration = options.get(JUDGE_OPTION, {}), options.get(CALIBRATION_OPTION, "")
     if JUDGE_OPTION in common and not isinstance(judge, Mapping):
         raise ConfigurationError(
