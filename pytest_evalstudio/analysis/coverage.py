@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from pytest_evalstudio.core.cases import NOTHING
-from pytest_evalstudio.core.codes import INCOMPLETE, reason_in
+from pytest_evalstudio.core.codes import INCOMPLETE
 from pytest_evalstudio.record.schema import Item, RecordRow
 from pytest_evalstudio.text.figures import counted
 
@@ -112,7 +112,7 @@ class IncompleteCounter:
 
     def add(self, nodeid: str, row: RecordRow) -> None:
         """Take an answer of an item."""
-        reason = reason_in(row.answer.finish_reason, row.answer.usage)
+        reason = row.answer.finish_reason
         if reason in INCOMPLETE:
             self._reasons[reason] += 1
             self._example = self._example or nodeid

@@ -138,8 +138,6 @@ _CODES: Mapping[str, str] = {
     ),
     **dict.fromkeys(("tool_calls", "tool_use", "tool_call", "function_call"), TOOL_CALLS),
 }
-_CUT = "cut_at_length"
-"""Kind of tokens by which earlier versions marked a cut answer."""
 _MAX_CHARS = 60
 
 
@@ -153,11 +151,6 @@ def finish_reason(value: object) -> str:
     """
     text = str(getattr(value, "value", value) or "").strip().lower()[:_MAX_CHARS]
     return _CODES.get(text, text)
-
-
-def reason_in(reason: str, usage: Mapping[str, int]) -> str:
-    """Return the reason of a stored answer; earlier versions marked a cut answer in its usage."""
-    return reason or (LENGTH if usage.get(_CUT) else "")
 
 
 def is_incomplete(reason: str) -> bool:

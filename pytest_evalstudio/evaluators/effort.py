@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import orjson
 
-from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.cases import Answer, Case
+from pytest_evalstudio.core.codes import LENGTH, OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.tool_calls import ToolCall
@@ -136,8 +136,14 @@ def amounts_of(case: Case) -> dict[str, float | None]:
         "cache_write_tokens": float(usage[CACHE_WRITE]) if CACHE_WRITE in usage else None,
         "seconds": answer.duration_s or None,  # 0.0 is the time of an answer that was not measured
         "cost_usd": answer.cost_usd,
-        "cut_answers": float(usage.get("cut_at_length", 0)) if usage else None,
+        "cut_answers": _cut_answers(answer),
     }
+
+
+def _cut_answers(answer: Answer) -> float | None:
+    """Return the number of turns that their limit of tokens cut; None where the host reports nothing."""
+    reasons = [turn.answer.finish_reason for turn in answer.turns] or [answer.finish_reason]
+    return float(reasons.count(LENGTH)) if any(reasons) or answer.usage else None
 
 
 _SORTED_JSON = json.JSONEncoder(sort_keys=True, default=str)

@@ -178,8 +178,7 @@ class ChatCompletions(OpenAIService):
     def _read(self, reply: Any, first_token_s: float | None = None) -> Answer:
         """Return the answer in a reply; replies of compatible services vary.
 
-        A refusal is what the model said. An answer cut at its length limit is kept, and `usage` has
-        `cut_at_length`.
+        A refusal is what the model said. An answer cut at its length limit is kept.
         """
         if error := error_in(reply):
             raise self.error_fault(error)
@@ -192,12 +191,10 @@ class ChatCompletions(OpenAIService):
         reason = finish_reason(finish)
         if reason == CONTENT_FILTER and not text:
             raise withheld()
-        if reason == LENGTH:
-            if not text:
-                raise HostFault(
-                    "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
-                )
-            usage["cut_at_length"] = 1
+        if reason == LENGTH and not text:
+            raise HostFault(
+                "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
+            )
         try:
             calls = _tool_calls(reply.choices[0].message)
         except ValueError as exc:

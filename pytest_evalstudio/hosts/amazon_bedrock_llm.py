@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.codes import CONTENT_FILTER, LENGTH, finish_reason
+from pytest_evalstudio.core.codes import CONTENT_FILTER, finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.core.usage import usage_of
@@ -95,9 +95,6 @@ class AmazonBedrockLLM(Bedrock):
         if not text and not calls and reason != "end_turn":
             fact = f"{self.place} sent a reply without a text (stopReason {reason!r})"
             raise HostFault(f"{fact}; check llm_model_name and the configurations")
-        finish = finish_reason(reason)
-        if finish == LENGTH:
-            tokens["cut_at_length"] = 1
         router = reply.get("trace", {}).get("promptRouter", {})
         return Answer(
             text=text,
@@ -106,5 +103,5 @@ class AmazonBedrockLLM(Bedrock):
             tool_calls=calls,
             served_model=str(router.get("invokedModelId") or self.llm_model_name),
             request_id=request_id(reply),
-            finish_reason=finish,
+            finish_reason=finish_reason(reason),
         )

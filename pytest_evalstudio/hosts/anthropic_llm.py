@@ -168,13 +168,11 @@ class AnthropicLLM(ClientHost):
         reason = finish_reason(reply.stop_reason)
         if reason == CONTENT_FILTER and not text:
             raise withheld()
-        if reason == LENGTH:
-            if not text:
-                raise HostFault(
-                    f"the answer was cut before its first word (stop_reason {reply.stop_reason!r});"
-                    " raise max_tokens"
-                )
-            usage["cut_at_length"] = 1
+        if reason == LENGTH and not text:
+            raise HostFault(
+                f"the answer was cut before its first word (stop_reason {reply.stop_reason!r});"
+                " raise max_tokens"
+            )
         return Answer(
             text=text,
             thoughts=thoughts,

@@ -196,13 +196,10 @@ class Ollama(ClientHost):
             raise broken_off(self.url)
         usage = counts({"input_tokens": reply.prompt_eval_count, "output_tokens": reply.eval_count})
         reason = finish_reason(reply.done_reason)
-        if reason == LENGTH:
-            if not text:
-                raise HostFault(
-                    "the answer was cut before its first word (done_reason 'length');"
-                    " raise options.num_predict"
-                )
-            usage["cut_at_length"] = 1
+        if reason == LENGTH and not text:
+            raise HostFault(
+                "the answer was cut before its first word (done_reason 'length'); raise options.num_predict"
+            )
         return Answer(
             text=text,
             thoughts=thoughts,

@@ -201,11 +201,8 @@ class OpenAIRag(OpenAIService):
         text = "".join(str(getattr(part, "text", None) or getattr(part, "refusal", "")) for part in parts)
         usage = usage_of(reply.usage)
         reason = _finish_reason(reply)
-        if is_incomplete(reason):
-            if not text:
-                raise _without_text(reason)
-            if reason == LENGTH:
-                usage["cut_at_length"] = 1
+        if is_incomplete(reason) and not text:
+            raise _without_text(reason)
         if not parts:
             raise HostFault(f"{self.url} sent a response without a message; check arguments and file_search")
         chunks = list(_results(output))

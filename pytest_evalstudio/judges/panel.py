@@ -10,7 +10,7 @@ from msgspec import structs
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt
-from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.codes import LENGTH, OutcomeCode
 from pytest_evalstudio.core.judging import Flow, JudgeFault, Judgement, Judging, Question, Reply, Vote
 from pytest_evalstudio.judges.budget import Budget, Grant
 from pytest_evalstudio.judges.layout import with_enums_reversed
@@ -349,4 +349,4 @@ def _fault(error: str) -> Reply:
 
 
 def _cut(answer: Answer) -> str:
-    return "; it was cut at its length limit, raise max_tokens" if answer.usage.get("cut_at_length") else ""
+    return "; it was cut at its length limit, raise max_tokens" if answer.finish_reason == LENGTH else ""

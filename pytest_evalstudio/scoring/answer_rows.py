@@ -9,7 +9,6 @@ from msgspec import structs
 
 from pytest_evalstudio.asking.dialogues import joined_answer
 from pytest_evalstudio.core.cases import Answer, Exchange
-from pytest_evalstudio.core.codes import reason_in
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.formats.attachments import attachments_of, recorded
 from pytest_evalstudio.formats.conversations import AnsweredTurn
@@ -54,7 +53,7 @@ def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
     fields = {name: getattr(row, key) for name, key in _KEYS.items()}
     fields |= {name: constant(value) for name, value in fields.items() if isinstance(value, list | Packed)}
     fields |= {"text": "" if error else row.actual_output, "error": error, "state": _state(row)}
-    return Answer(**{**fields, "finish_reason": reason_in(row.finish_reason, row.usage)})
+    return Answer(**fields)
 
 
 def _cells(answer: Answer, prefix: str) -> dict[str, Any]:

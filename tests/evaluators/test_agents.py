@@ -178,10 +178,10 @@ SPENT: dict[str, Any] = {
         "output_tokens": 100,
         "cached_tokens": 600,
         "cache_write_tokens": 50,
-        "cut_at_length": 1,
     },
     "duration_s": 2.5,
     "cost_usd": 0.02,
+    "finish_reason": "length",
 }
 AMOUNTS = {
     "calls": 3.0,

@@ -120,9 +120,8 @@ def test_a_conversation_is_incomplete_where_a_turn_is(project: Project) -> None:
     [
         ({"finish_reason": "MAX_TOKENS"}, "length"),
         ({"finish_reason": "SAFETY"}, "content_filter"),
-        ({"usage": {"output_tokens": 5, "cut_at_length": 1}}, "length"),
     ],
-    ids=["Gemini's length", "Gemini's filter", "mark of an earlier version"],
+    ids=["Gemini's length", "Gemini's filter"],
 )
 def test_reasons_in_a_data_set_are_read_whatever_their_service_calls_them(
     project: Project, keys: dict[str, object], reason: str

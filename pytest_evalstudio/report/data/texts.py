@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from pytest_evalstudio.analysis.comparison.results import ItemChange
 from pytest_evalstudio.core.attachments import Attachment
-from pytest_evalstudio.core.codes import INCOMPLETE, reason_in
+from pytest_evalstudio.core.codes import INCOMPLETE
 from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.core.quick_json import written
@@ -253,7 +253,7 @@ def _answer(row: RecordRow, trajectories: Sequence[Trajectory]) -> JsonObject:
         answer["thoughts"] = _cut(row.answer.thoughts)
     if row.answer.error:
         answer["error"] = row.answer.error
-    if words := INCOMPLETE.get(reason_in(row.answer.finish_reason, row.answer.usage)):
+    if words := INCOMPLETE.get(row.answer.finish_reason):
         answer["incomplete"] = words
     if row.answer.retries:
         answer["retries"] = row.answer.retries
