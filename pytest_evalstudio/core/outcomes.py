@@ -149,7 +149,7 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     turns: tuple[TurnOutcome, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scores, Mapping):
+        if self.scores.__class__ is not dict and not isinstance(self.scores, Mapping):
             return  # said where outcomes are checked
         for key, value in self.scores.items():
             if value != value:  # NaN, of any kind of number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any
 
@@ -47,11 +48,13 @@ _KEYS = {
     if field.encode_name in AnsweredTurn.model_fields and field.name != "state"
 }
 """Fields of an answer and the keys of a row that hold them; a state is one field and two keys."""
+_LISTS = (list, Packed)
+_VALUES = operator.attrgetter(*_KEYS.values())
 
 
 def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
-    fields = {name: getattr(row, key) for name, key in _KEYS.items()}
-    fields |= {name: constant(value) for name, value in fields.items() if isinstance(value, list | Packed)}
+    fields = dict(zip(_KEYS, _VALUES(row), strict=True))
+    fields |= {name: constant(value) for name, value in fields.items() if value.__class__ in _LISTS}
     fields |= {"text": "" if error else row.actual_output, "error": error, "state": _state(row)}
     return Answer(**fields)
 

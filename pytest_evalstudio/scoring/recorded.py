@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 import functools
+import operator
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
@@ -19,6 +20,8 @@ from pytest_evalstudio.scoring.identifiers import document_names, safe_identifie
 from pytest_evalstudio.scoring.masking import masked, masked_items, masked_key, masked_texts
 
 S = TypeVar("S", bound=Struct)
+Mask = Callable[[str], str]
+"""Returns what a record holds of a text that is not empty."""
 Recorder = Callable[[Any, str], Any]
 """Returns what a record holds of a value, the value itself where nothing changes; takes the case's folder."""
 
@@ -27,6 +30,8 @@ _MAX_CHARS = 20_000
 _MAX_SECRET_CHARS = 10_000
 """Longer than any secret that is masked: private keys have up to 6,500 characters."""
 _NUMBERS = frozenset({int, float, bool, type(None)})
+_KEPT = object()
+"""In place of the default of a field that a record has."""
 
 
 def recorded(value: S, folder: str = "") -> S:
@@ -41,89 +46,136 @@ def recorded(value: S, folder: str = "") -> S:
 
 def recorded_fields(value: Struct, cls: type[Struct], folder: str = "") -> dict[str, Any]:
     """Return the fields that a value has of one of its types as a record holds them, by name."""
-    fields = {name: getattr(value, name) for name in cls.__struct_fields__}
-    return fields | recorded_changes(value, folder, cls)
+    fields = zip(cls.__struct_fields__, _plan(cls).values(value), strict=True)
+    return dict(fields) | recorded_changes(value, folder, cls)
 
 
 def recorded_changes(value: Struct, folder: str = "", cls: type[Struct] | None = None) -> dict[str, Any]:
     """Return the fields of a value that a record holds otherwise, by name."""
-    recorders, unrecorded = _plan(cls or type(value))
+    return _changes(_plan(cls or value.__class__), value, folder)
+
+
+def _changes(plan: _Plan, value: Struct, folder: str) -> dict[str, Any]:
     changes = {}
-    for name, record in recorders:
-        before = getattr(value, name)
-        # Most fields have their default, which is empty.
-        if (before or before.__class__ is MappingProxyType) and (
+    for (name, mask, record, default), before in zip(plan.fields, plan.values(value), strict=True):
+        if mask is not None:
+            # Most fields have their default, which is empty.
+            if before and (after := mask(before)) != before:
+                changes[name] = after
+        elif record is None:
+            if default is not _KEPT and before != default:
+                changes[name] = default
+        elif (before or before.__class__ is MappingProxyType) and (
             after := record(before, folder)
         ) is not before:
             changes[name] = after
-    return changes | {name: default for name, default in unrecorded if getattr(value, name) != default}
+    return changes
+
+
+class _Plan(NamedTuple):
+    """Fields of a type, in their order.
+
+    Attributes:
+        fields: name; mask of a text; recorder of another value, None where it is kept as it is or not at
+            all; and default, where it is not kept.
+        values: returns the values of the fields, all by one call, since an answer can have hundreds of steps.
+    """
+
+    fields: tuple[tuple[str, Mask | None, Recorder | None, Any], ...]
+    values: Callable[[Struct], tuple[Any, ...]]
 
 
 @functools.cache
-def _plan(cls: type[Struct]) -> tuple[tuple[tuple[str, Recorder], ...], tuple[tuple[str, Any], ...]]:
-    """Return the recorders of a type's fields, and the fields that no record has with their defaults."""
+def _plan(cls: type[Struct]) -> _Plan:
     hints = typing.get_type_hints(cls, include_extras=True)
-    unrecorded = {
-        field.name: field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
-        for field in structs.fields(cls)
-        if Kept.NOT in _marks(hints[field.name])
-    }
-    recorders = ((name, _recorder(hint)) for name, hint in hints.items() if name not in unrecorded)
-    return tuple((name, each) for name, each in recorders if each is not None), tuple(unrecorded.items())
+    fields: list[tuple[str, Mask | None, Recorder | None, Any]] = []
+    for field in structs.fields(cls):
+        marks, base = _declaration(hints[field.name])
+        mask = record = None
+        default: Any = _KEPT
+        if Kept.NOT in marks:
+            default = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+        elif base is str:
+            mask = _mask(marks)
+        else:
+            record = _recorder(marks, base)
+        fields.append((field.name, mask, record, default))
+    names = [name for name, *_ in fields]
+    if len(names) == 1:  # of one name, attrgetter returns the value alone
+        return _Plan(tuple(fields), lambda value: (getattr(value, names[0]),))
+    return _Plan(tuple(fields), operator.attrgetter(*names))
 
 
-def _marks(hint: Any) -> tuple[Any, ...]:
-    return typing.get_args(hint)[1:] if typing.get_origin(hint) is typing.Annotated else ()
+def _declaration(hint: Any) -> tuple[tuple[Any, ...], Any]:
+    """Return what a record keeps of a field, and its type, without None."""
+    marks: Sequence[Any] = ()
+    if typing.get_origin(hint) is typing.Annotated:
+        hint, *marks = typing.get_args(hint)
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        (hint,) = (each for each in typing.get_args(hint) if each is not type(None))
+    return tuple(marks), hint
 
 
-def _recorder(hint: Any) -> Recorder | None:
-    """Return the recorder of a field by its declaration, else by its type; None for what stays as it is."""
-    marks, base = _marks(hint), typing.get_args(hint)[0] if _marks(hint) else hint
+def _mask(marks: tuple[Any, ...]) -> Mask | None:
+    """Return the mask of a text by its declaration, None for one that stays as it is."""
+    if Kept.PLAIN in marks:
+        return None
+    return next((_MASKS[mark] for mark in marks if mark in _MASKS), masked)
+
+
+def _recorder(marks: tuple[Any, ...], base: Any) -> Recorder | None:
+    """Return the recorder of a field that is no text, None for what stays as it is."""
     if Kept.PLAIN in marks:
         return _object if typing.get_origin(base) is Mapping else None
-    declared = next((_DECLARED[mark] for mark in marks if mark in _DECLARED), None)
-    if Kept.DOCUMENTS in marks:
-        return _documents
-    return _of_type(base, declared or _masked)
+    return _documents if Kept.DOCUMENTS in marks else _of_type(base)
 
 
-def _of_type(hint: Any, text: Recorder) -> Recorder | None:
+def _of_type(hint: Any) -> Recorder | None:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (typing.Union, types.UnionType):
-        (hint,) = (each for each in arguments if each is not type(None))
-        return _of_type(hint, text)
-    if hint is str:
-        return text
     if hint in _NUMBERS or origin is Literal or (isinstance(hint, type) and issubclass(hint, enum.Enum)):
         return None
     if isinstance(hint, type) and issubclass(hint, Struct):
-        return recorded
+        return _recorder_of_struct(hint)
     if origin in (tuple, Sequence):
-        return functools.partial(_each, _recorder(arguments[0]))
+        marks, base = _declaration(arguments[0])
+        if base is not str:
+            return functools.partial(_each, _recorder(marks, base))
+        mask = _mask(marks)
+        return functools.partial(_each, None) if mask is None else functools.partial(_each_text, mask)
     if origin in (dict, Mapping) and arguments[1] in (int, float):
         return _with_masked_keys
     return _masked_data
+
+
+def _recorder_of_struct(cls: type[Struct]) -> Recorder:
+    """Return `recorded` for one type; an answer can have hundreds of steps, so its plan is looked up once."""
+    plan: _Plan | None = None
+
+    def record(value: Struct, folder: str) -> Struct:
+        nonlocal plan
+        if plan is None:  # not before the first value: types contain each other
+            plan = _plan(cls)
+        changes = _changes(plan, value, folder)
+        return structs.replace(value, **changes) if changes else value
+
+    return record
 
 
 def _each(record: Recorder | None, values: Iterable[Any], folder: str) -> tuple[Any, ...]:
     before = values if isinstance(values, tuple) else tuple(values)
     if record is None:
         return before
-    after = tuple(record(value, folder) if value else value for value in before)
-    return before if all(new is old for new, old in zip(after, before, strict=True)) else after
+    after = [record(value, folder) if value else value for value in before]
+    for new, old in zip(after, before, strict=True):
+        if new is not old:
+            return tuple(after)
+    return before
 
 
-def _masked(text: str, folder: str) -> str:
-    return _same(text, masked(text))
-
-
-def _identifier(text: str, folder: str) -> str:
-    return _same(text, safe_identifier(text))
-
-
-def _same(text: str, shown: str) -> str:
-    """Return the text itself where both are equal: a text that was masked before comes from a cache."""
-    return text if shown == text else shown
+def _each_text(mask: Mask, values: Iterable[str], folder: str) -> tuple[str, ...]:
+    before = values if isinstance(values, tuple) else tuple(values)
+    after = tuple([mask(text) if text else text for text in before])
+    return before if after == before else after
 
 
 def _documents(names: tuple[str, ...], folder: str) -> tuple[str, ...]:
@@ -131,19 +183,19 @@ def _documents(names: tuple[str, ...], folder: str) -> tuple[str, ...]:
     return names if relative == names else relative
 
 
-def _header(text: str, folder: str) -> str:
+def _header(text: str) -> str:
     return text if any(trace_and_span(text)) else ""
 
 
-def _long(text: str, folder: str) -> str:
+def _long(text: str) -> str:
     if len(text) <= _MAX_CHARS:
-        return _same(text, masked(text))
+        return masked(text)
     # A part of a secret is not recognised as one, so the text is masked beyond the cut first.
     shown = masked(text[: _MAX_CHARS + _MAX_SECRET_CHARS])[:_MAX_CHARS]
     return f"{shown}… ({len(text):,} characters)"
 
 
-_DECLARED: Mapping[Kept, Recorder] = {Kept.ID: _identifier, Kept.LONG: _long, Kept.TRACE: _header}
+_MASKS: Mapping[Kept, Mask] = {Kept.ID: safe_identifier, Kept.LONG: _long, Kept.TRACE: _header}
 
 
 def _object(values: Mapping[str, Any], folder: str) -> Mapping[str, Any]:
