@@ -78,12 +78,12 @@ def test_the_answer_has_what_the_model_saw(
         ]
         assert calls == ([model.calls[country]] if name in CALLS else [])
         assert [call.get("agent") for call in tool_calls] == [AGENTS.get(name)] * len(calls)
-        assert row["answer"]["context"] == ([f"Fees of {country}."] if name in RETRIEVES else [])
-        assert row["answer"]["context_sources"] == ([f"{country}.md"] if name in RETRIEVES else [])
+        assert row["answer"].get("context", []) == ([f"Fees of {country}."] if name in RETRIEVES else [])
+        assert row["answer"].get("context_sources", []) == ([f"{country}.md"] if name in RETRIEVES else [])
         assert (row["answer"].get("first_token_s") is not None) == (name == "llama_index_stream")
         expected = {f"{kind}_tokens": count for kind, count in model.tokens[country].items()}
-        assert counted(row["answer"]["usage"]) == ({} if name in REPORTS_NO_TOKENS else expected), json.dumps(
-            row
+        assert counted(row["answer"].get("usage", {})) == ({} if name in REPORTS_NO_TOKENS else expected), (
+            json.dumps(row)
         )
 
 
