@@ -121,7 +121,7 @@ def steady(items: dict[str, dict]) -> str:
     for item in items.values():
         item.pop("duration_s")
         for row in item["rows"]:
-            row.pop("actual_duration")
+            row["answer"].pop("actual_duration")
     return json.dumps(items, sort_keys=True)
 
 
