@@ -59,9 +59,14 @@ def _changes(plan: _Plan, value: Struct, folder: str) -> dict[str, Any]:
     changes = {}
     for (name, mask, record, default), before in zip(plan.fields, plan.values(value), strict=True):
         if mask is not None:
-            # Most fields have their default, which is empty.
-            if before and (after := mask(before)) != before:
-                changes[name] = after
+            # Most fields have their default, which is empty. Another one is left out of a record only as the
+            # same object, so that an equal text of a file would be there in one process and not in another.
+            if before and before is not default:
+                after = mask(before)
+                if after == default:
+                    changes[name] = default
+                elif after != before:
+                    changes[name] = after
         elif record is None:
             if default is not _KEPT and before != default:
                 changes[name] = default
@@ -77,7 +82,7 @@ class _Plan(NamedTuple):
 
     Attributes:
         fields: name; mask of a text; recorder of another value, None where it is kept as it is or not at
-            all; and default, where it is not kept.
+            all; and default, of a text and of what is not kept.
         values: returns the values of the fields, all by one call, since an answer can have hundreds of steps.
     """
 
@@ -97,6 +102,7 @@ def _plan(cls: type[Struct]) -> _Plan:
             default = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
         elif base is str:
             mask = _mask(marks)
+            default = _KEPT if mask is None else field.default
         else:
             record = _recorder(marks, base)
         fields.append((field.name, mask, record, default))

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from pytest_evalstudio.core.cases import Answer, Case, CaseData
+from pytest_evalstudio.core.cases import Answer, Case, CaseData, Relationship
 from pytest_evalstudio.core.flips import Confirmation, Flip
 from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.core.outcomes import Outcome, Verdict
@@ -95,3 +95,8 @@ def test_what_needs_no_mask_is_recorded_as_it_is() -> None:
     # Texts that were masked before come from a cache.
     again = Answer(text="".join(["15", " EUR"]), context=("The fee is 15 EUR.",), usage={"input_tokens": 3})
     assert recorded(again) is again
+
+
+def test_a_text_that_equals_its_default_is_left_out_wherever_it_comes_from() -> None:
+    link = Relationship(type="similar", target="k", target_type="".join(["test", "_case"]))
+    assert msgspec.json.encode(recorded(link)) == b'{"type":"similar","target":"k"}'
