@@ -94,16 +94,16 @@ def proxied(
     return project
 
 
-def row(project: Project) -> dict[str, object]:
+def answer_of(project: Project) -> dict[str, object]:
     _, items = project.record()
     (item,) = items.values()
-    return item["rows"][0]  # type: ignore[no-any-return]
+    return item["rows"][0]["answer"]  # type: ignore[no-any-return]
 
 
 def test_answer_usage_and_cost_arrive(proxied: Project, upstream: OpenAIServer) -> None:
     proxied.run().assert_outcomes(passed=1)
 
-    answer = row(proxied)
+    answer = answer_of(proxied)
     assert answer["actual_output"] == "It is 4."
     assert answer["usage"] == {"input_tokens": 10, "output_tokens": 5}
     assert answer["cost"] == pytest.approx(10 * INPUT_USD + 5 * OUTPUT_USD)
@@ -118,7 +118,7 @@ def test_the_wait_that_the_service_asks_for_is_kept(proxied: Project, upstream: 
 
     first, second = upstream.times
     assert second - first >= 3
-    assert row(proxied)["retries"] == 1
+    assert answer_of(proxied)["retries"] == 1
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,4 @@ def test_the_key_of_the_proxy_is_in_no_file(proxied: Project) -> None:
     for file in Path(proxied.folder).rglob("*"):
         if file.is_file():
             assert KEY.encode() not in file.read_bytes(), file
-    assert KEY not in json.dumps(row(proxied))
+    assert KEY not in json.dumps(answer_of(proxied))
