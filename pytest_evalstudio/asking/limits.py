@@ -21,7 +21,7 @@ BREAKER_REST_S = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How hard one model may be asked, in the whole run.
+    """Limits of concurrency and pace for one model, in the whole run.
 
     Attributes:
         concurrency: requests at the same time; fewer while the service answers "too many requests".

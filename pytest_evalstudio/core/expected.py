@@ -1,4 +1,4 @@
-"""What a test case, or a turn of a conversation, expects of the answer."""
+"""Expectations of a test case, or of a turn of a conversation."""
 
 from __future__ import annotations
 

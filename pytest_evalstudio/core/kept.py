@@ -10,7 +10,7 @@ import enum
 
 
 class Kept(enum.Enum):
-    """What a record keeps of a field; `Annotated[str, Kept.ID]`.
+    """Part of a field that a record keeps, e.g. `Annotated[str, Kept.ID]`.
 
     Attributes:
         PLAIN: the value as it is: codes, digests and names that this package gives.

@@ -34,7 +34,7 @@ SAVE_CURSOR, RESTORE_CURSOR, CLEAR_TO_END = "\x1b7", "\x1b8", "\x1b[K"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """What the chunks of a process have in common.
+    """Environment that all chunks of a process share.
 
     Attributes:
         pacing: number of items that are evaluated together.

@@ -47,7 +47,7 @@ class TerminalLine(Struct, frozen=True, kw_only=True):
 
 
 class RunEnd(Struct, frozen=True, kw_only=True):
-    """What the end of a run is written from.
+    """Data from which the end of a run is written.
 
     Attributes:
         start: folder that pytest was started in.

@@ -1,4 +1,4 @@
-"""What a run consists of, from its collected test cases to the evaluators and chunks that they get."""
+"""Plan of a run: its collected test cases, their evaluators and their chunks."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class PlannedItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """What a process runs, known when all files are collected.
+    """Plan of what a process runs, made when all files are collected.
 
     It holds no tasks: an item releases its own when it has finished, so that the memory of a run is that of
     its open chunks.

@@ -1,4 +1,4 @@
-"""What is known of a project before its files are collected; none of its models is open."""
+"""Project before its files are collected: settings, registry and configurations; no model is open."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ Warn = Callable[[str, Path], None]
 
 @dataclass(slots=True)
 class CollectionLog:
-    """What the files of a session bring besides their items.
+    """Counts, faults and fixtures that the collection of files yields besides items.
 
     Attributes:
         refusals: why the run must not start.

@@ -43,7 +43,7 @@ IMPORT_DELAY_S = 1.0
 
 
 class SessionResult(msgspec.Struct, frozen=True, kw_only=True):
-    """How pytest ended a session.
+    """End of a pytest session.
 
     Attributes:
         exit_status: that pytest has so far.
@@ -67,7 +67,7 @@ class SessionResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunOutput(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run has written at its end.
+    """Files and results that a run has written at its end.
 
     Attributes:
         report: None where no item finished.

@@ -62,7 +62,7 @@ class Announced:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReportContext:
-    """What the reports of a process have in common.
+    """Environment that all reports of a process share.
 
     Attributes:
         announced: entries of the record's header that this process has sent.

@@ -68,7 +68,7 @@ class CurrentRun:
 
 
 class Services:
-    """What a process opens for its items, and closes when its session ends.
+    """Models, loops and other resources that a process opens for its items, and closes with its session.
 
     Args:
         project: whose models are asked.

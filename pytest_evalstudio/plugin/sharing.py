@@ -1,4 +1,4 @@
-"""What xdist workers and their controller send each other: the plan of the run, and the run that asks."""
+"""Messages between xdist workers and their controller: the plan of the run, and the run that asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a record keeps of a field: masked, unless the field declares otherwise."""
+"""Texts are masked in a record, unless their field declares otherwise."""
 
 from __future__ import annotations
 

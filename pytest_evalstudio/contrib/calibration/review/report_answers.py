@@ -131,7 +131,7 @@ class ReportAnswers:
 
 
 class _Choice:
-    """Which metrics of a record are asked about."""
+    """Metrics of a record that people label."""
 
     def __init__(self, location: str, scores: Scores, evaluators: Mapping[str, EvaluatorEntry]) -> None:
         self._place = location

@@ -1,4 +1,4 @@
-"""What the documents say that no test case tests: passages, quantities, rows of tables, and rules."""
+"""Statements of the documents that no test case tests: passages, quantities, rows of tables, and rules."""
 
 from __future__ import annotations
 
