@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from inspect import isasyncgen
 from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
@@ -29,21 +31,38 @@ def limit_body(response: Any, url: str, max_text_chars: int) -> None:
     Raises:
         HostFault: by the reading, where the body is longer.
     """
-    read = response.aiter_bytes
+    read, close = response.aiter_bytes, response.aclose
     max_bytes = max_reply_size(max_text_chars)
+    readings: list[AsyncGenerator[bytes, None]] = []
 
-    async def limited(*arguments: Any, **options: Any) -> AsyncIterator[bytes]:
+    async def limited(*arguments: Any, **options: Any) -> AsyncGenerator[bytes, None]:
         size = 0
-        async for part in read(*arguments, **options):
-            size += len(part)
-            if size > max_bytes:
-                raise HostFault(
-                    f"{url} sent more than {max_bytes:,} bytes, which is more than max_text_chars ="
-                    f" {max_text_chars:,} allows; check the service, or raise max_text_chars"
-                )
-            yield part
+        async with aclosing(read(*arguments, **options)) as parts:
+            async for part in parts:
+                size += len(part)
+                if size > max_bytes:
+                    raise HostFault(
+                        f"{url} sent more than {max_bytes:,} bytes, which is more than max_text_chars ="
+                        f" {max_text_chars:,} allows; check the service, or raise max_text_chars"
+                    )
+                yield part
 
-    response.aiter_bytes = limited
+    def read_limited(*arguments: Any, **options: Any) -> AsyncGenerator[bytes, None]:
+        readings.append(limited(*arguments, **options))
+        return readings[-1]
+
+    async def close_readings() -> None:
+        # A client that stops at a faulty part leaves the reading open. The garbage collector would close it
+        # in whatever thread it runs, beside the loop's.
+        for reading in readings:
+            if (
+                isasyncgen(reading) and not reading.ag_running
+            ):  # the last part closes the response itself
+                await reading.aclose()
+        readings.clear()
+        await close()
+
+    response.aiter_bytes, response.aclose = read_limited, close_readings
 
 
 def reply_limit(url: str, max_text_chars: int) -> Callable[[Any], Awaitable[None]]:
