@@ -65,17 +65,10 @@ def _case(key: str, row: RecordRow) -> TestCase:
         key=key,
         prompt=row.question,
         categories=[*dict.fromkeys((*row.categories, REVIEW))],
-        expected_output=row.expected_output,
-        accepted_outputs=list(row.accepted_outputs),
-        condition=row.condition,
-        condition_on=row.condition_on,
-        expects=row.expects,
         retrieval=row.retrieval,
-        expected_facts=list(row.expected_facts),
-        guidelines=list(row.guidelines),
         conversation=[EarlierTurn(role=turn.role, content=turn.content) for turn in row.conversation],
-        expected_state=row.expected_state,
         judge=row.judge,
+        **row.expectations,
         **({} if row.answer.turns else _attached(row.attachments)),
     )
     if not row.answer.turns:
@@ -84,15 +77,8 @@ def _case(key: str, row: RecordRow) -> TestCase:
         ConversationTurn(
             prompt=turn.prompt,
             **_attached(turn.attachments),
-            condition=turn.condition,
-            condition_on=turn.condition_on,
-            expects=turn.expects,
-            expected_output=turn.expected_output,
-            accepted_outputs=list(turn.accepted_outputs),
-            expected_facts=list(turn.expected_facts),
-            guidelines=list(turn.guidelines),
-            expected_tool_calls=_expected(turn.answer.tool_calls),
-            expected_state=turn.expected_state,
+            **turn.expectations | {"expected_tool_calls": _expected(turn.answer.tool_calls)},
+            evaluators=None if turn.evaluators is None else list(turn.evaluators),
         )
         for turn in row.answer.turns
     ]

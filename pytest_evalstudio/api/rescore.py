@@ -12,11 +12,10 @@ from pytest_evalstudio.api.evaluate import evaluate_lab
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.formats.attachments import AttachedFile, recorded
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.conversations import AnsweredTurn
-from pytest_evalstudio.formats.dataset import LlmDataset, Row
+from pytest_evalstudio.formats.dataset import LlmDataset, Row, row_expectations
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import Item
@@ -95,36 +94,16 @@ def lab_of_items(items: Iterable[Item]) -> TestLab:
                 input=row.question,
                 corpus=list(row.corpus),
                 categories=list(row.categories),
-                expected_output=row.expected_output,
-                accepted_outputs=list(row.accepted_outputs),
-                output_condition=row.condition,
-                condition_on=row.condition_on,
-                expects=row.expects,
+                **row_expectations(row),
                 retrieval=row.retrieval,
                 run=row.run,
                 **_attached(row.attachments),
-                expected_facts=list(row.expected_facts),
-                guidelines=list(row.guidelines),
-                expected_documents=list(row.expected_documents),
-                expected_chunks=list(row.expected_chunks),
-                expected_tool_calls=_calls(row.expected_tool_calls),
-                expected_state=row.expected_state,
                 judge=row.judge,
                 turns=[
                     AnsweredTurn(
                         prompt=turn.prompt,
                         **_attached(turn.attachments),
-                        condition=turn.condition,
-                        condition_on=turn.condition_on,
-                        expects=turn.expects,
-                        expected_output=turn.expected_output,
-                        accepted_outputs=list(turn.accepted_outputs),
-                        expected_facts=list(turn.expected_facts),
-                        guidelines=list(turn.guidelines),
-                        expected_documents=list(turn.expected_documents),
-                        expected_chunks=list(turn.expected_chunks),
-                        expected_tool_calls=_calls(turn.expected_tool_calls),
-                        expected_state=turn.expected_state,
+                        **turn.expectations,
                         evaluators=None if turn.evaluators is None else list(turn.evaluators),
                     )
                     for turn in row.answer.turns
@@ -145,7 +124,3 @@ def _attached(attachments: Sequence[Attachment]) -> dict[str, list[AttachedFile]
         "images": recorded(attachments, is_image=True),
         "files": recorded(attachments, is_image=False),
     }
-
-
-def _calls(recorded: Sequence[ExpectedToolCall] | None) -> list[ExpectedToolCall] | None:
-    return None if recorded is None else list(recorded)

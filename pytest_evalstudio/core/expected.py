@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct, field
@@ -48,8 +48,26 @@ class Expected(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def expectations(self) -> dict[str, Any]:
-        """Return the expectations by name, for another case or turn."""
-        return {name: getattr(self, name) for name in Expected.__struct_fields__}
+        """Return the expectations by name, for another case or turn, or for one of a file."""
+        return expectations_of(self)
+
+
+def expectations_of(form: object, **known: Any) -> dict[str, Any]:
+    """Return the fields of `Expected` by name, which an object of another type has as attributes.
+
+    Args:
+        form: a case, a turn or a row, of a file or of a record. Its sequences become tuples.
+        known: expectations that the object has under another name or in another form.
+
+    Raises:
+        AttributeError: if a field is missing.
+    """
+    found = {name: getattr(form, name) for name in Expected.__struct_fields__ if name not in known}
+    return known | {name: _constant(value) for name, value in found.items()}
+
+
+def _constant(value: object) -> object:
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
 def divided(expected: object, accepted: object = None) -> tuple[str, list[str]]:

@@ -18,6 +18,7 @@ from pytest_evalstudio.core.conversations import (
     SimulatedUser,
 )
 from pytest_evalstudio.core.errors import DataError, nearest
+from pytest_evalstudio.core.expected import expectations_of
 from pytest_evalstudio.formats.attachments import AttachedFiles, attachments_of
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.fields import (
@@ -140,17 +141,7 @@ class ConversationTurn(_Strict):
         return PlannedTurn(
             prompt=self.prompt,
             attachments=attachments_of(self.images, self.files, folder),
-            condition=self.condition,
-            condition_on=self.condition_on,
-            expects=self.expects,
-            expected_output=self.expected_output,
-            accepted_outputs=tuple(self.accepted_outputs),
-            expected_facts=tuple(self.expected_facts),
-            guidelines=tuple(self.guidelines),
-            expected_documents=tuple(self.expected_documents),
-            expected_chunks=tuple(self.expected_chunks),
-            expected_tool_calls=None if self.expected_tool_calls is None else tuple(self.expected_tool_calls),
-            expected_state=self.expected_state,
+            **expectations_of(self),
             evaluators=None if self.evaluators is None else tuple(self.evaluators),
         )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from pytest_evalstudio.core.columns import check_columns
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.expected import Expected
 from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.names import meaning_of, nearest_name
 from pytest_evalstudio.core.numbers import MAX_RUN
@@ -225,6 +226,13 @@ class Row(FormatModel):
     def condition_text(self) -> str:
         """Return the condition, else the constraints as a condition, else ""."""
         return effective_condition(self.output_condition, self.output_constraints)
+
+
+def row_expectations(expected: Expected) -> dict[str, Any]:
+    """Return expectations by the names that a row has for them."""
+    found = expected.expectations
+    found["output_condition"] = found.pop("condition")
+    return found
 
 
 class LlmDataset(FormatModel):

@@ -12,8 +12,8 @@ from typing import Any
 from pytest_evalstudio.core.cases import NOTHING, Case, Relationship, Retrieval, Turn
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.display import UNSAFE
+from pytest_evalstudio.core.expected import expectations_of
 from pytest_evalstudio.core.origins import SOURCE
-from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.formats.attachments import attachments_of
 from pytest_evalstudio.formats.conversations import plan_of
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
@@ -22,7 +22,7 @@ from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import Model, TestLab, labels
 from pytest_evalstudio.formats.packed import constant
 from pytest_evalstudio.formats.source import CaseIdentity
-from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.scoring.answer_rows import answer_of_row
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
@@ -153,11 +153,7 @@ def _of_suite(
         case = Case(
             key=safe_identifier(item.key),
             question=item.prompt,
-            expected_output=item.expected_output,
-            accepted_outputs=tuple(item.accepted_outputs),
-            condition=item.condition_text(),
-            condition_on=item.condition_on,
-            expects=item.expects,
+            **_expectations(item),
             retrieval=item.retrieval,
             categories=tuple(
                 map(safe_identifier, dict.fromkeys((*item.categories, *test.categories, *suite.categories)))
@@ -167,12 +163,6 @@ def _of_suite(
             test_key=safe_identifier(test.key),
             position=position,
             line=lines.get((item.key, "", 1), 0),
-            expected_documents=tuple(item.expected_documents),
-            expected_chunks=tuple(item.expected_chunks),
-            expected_facts=tuple(item.expected_facts),
-            guidelines=tuple(item.guidelines),
-            expected_tool_calls=_calls(item.expected_tool_calls),
-            expected_state=item.expected_state,
             conversation=turns_of(item.conversation),
             attachments=attachments_of(item.images, item.files, folder),
             plan=plan_of(item.turns, item.user, item.judge, item.on_failure, folder=folder),
@@ -246,11 +236,7 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         key=safe_identifier(row.key),
         question=row.input,
         answer=answer_of_row(row, error=error, folder=folder),
-        expected_output=row.expected_output,
-        accepted_outputs=tuple(row.accepted_outputs),
-        condition=row.condition_text(),
-        condition_on=row.condition_on,
-        expects=row.expects,
+        **_expectations(row),
         categories=tuple(map(safe_identifier, row.categories)),
         relationships=_relationships(row.relationships) if row.relationships else (),
         corpus=tuple(row.corpus),
@@ -262,12 +248,6 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
         run=row.run or 1,
         position=position,
         line=line,
-        expected_documents=tuple(row.expected_documents),
-        expected_chunks=tuple(row.expected_chunks),
-        expected_facts=tuple(row.expected_facts),
-        guidelines=tuple(row.guidelines),
-        expected_tool_calls=_calls(row.expected_tool_calls),
-        expected_state=row.expected_state,
         conversation=turns_of(row.conversation),
         attachments=attachments_of(row.images, row.files, folder),
         plan=plan_of(row.turns, row.user, row.judge, row.on_failure, folder=folder),
@@ -305,8 +285,13 @@ def _relationships(links: Iterable[Any]) -> tuple[Relationship, ...]:
     )
 
 
-def _calls(expected: Sequence[ExpectedToolCall] | None) -> tuple[ExpectedToolCall, ...] | None:
-    return None if expected is None else constant(expected)
+def _expectations(form: TestCase | Row) -> dict[str, Any]:
+    calls = form.expected_tool_calls
+    return expectations_of(
+        form,
+        condition=form.condition_text(),
+        expected_tool_calls=None if calls is None else constant(calls),
+    )
 
 
 def turns_of(conversation: Iterable[Any]) -> tuple[Turn, ...]:
