@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct, field
@@ -56,18 +56,14 @@ def expectations_of(form: object, **known: Any) -> dict[str, Any]:
     """Return the fields of `Expected` by name, which an object of another type has as attributes.
 
     Args:
-        form: a case, a turn or a row, of a file or of a record. Its sequences become tuples.
+        form: a case, a turn or a row, of a file or of a record. Its lists become tuples.
         known: expectations that the object has under another name or in another form.
 
     Raises:
         AttributeError: if a field is missing.
     """
     found = {name: getattr(form, name) for name in Expected.__struct_fields__ if name not in known}
-    return known | {name: _constant(value) for name, value in found.items()}
-
-
-def _constant(value: object) -> object:
-    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    return known | {name: tuple(value) if type(value) is list else value for name, value in found.items()}
 
 
 def divided(expected: object, accepted: object = None) -> tuple[str, list[str]]:

@@ -138,10 +138,11 @@ class ConversationTurn(_Strict):
         Args:
             folder: folder of the file, where the paths of images and files start; None where it has none.
         """
+        calls = self.expected_tool_calls
         return PlannedTurn(
             prompt=self.prompt,
             attachments=attachments_of(self.images, self.files, folder),
-            **expectations_of(self),
+            **expectations_of(self, expected_tool_calls=None if calls is None else tuple(calls)),
             evaluators=None if self.evaluators is None else tuple(self.evaluators),
         )
 
