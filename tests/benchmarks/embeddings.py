@@ -85,8 +85,9 @@ def measured(folder: Path, texts: int) -> tuple[float, float, float]:
 
 
 def unique_texts(lab: Path) -> list[str]:
-    """What the three evaluators embed: the questions, and the sentences of answers and contexts; the longest
-    first.
+    """Return the questions and the sentences of answers and contexts, the longest first.
+
+    The three evaluators embed these.
     """
     from pytest_evalstudio.core.tools import Tools
     from pytest_evalstudio.evaluators._similarity import sentences

@@ -65,7 +65,7 @@ def script(prompt: str, reply_schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def measure(lab: TestLab | LlmDataset, spec: EvaluatorSpec, embedder: str) -> tuple[int, Judging]:
-    """How many cases an evaluator judges, and what that takes."""
+    """Return the number of cases that an evaluator judges, and their duration."""
     config: dict[str, Any] = {
         "judge": {"host": "python", "target": script},
         "embeddings": {"model": embedder},

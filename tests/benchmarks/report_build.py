@@ -119,7 +119,7 @@ def current(record: Path, folder: Path) -> Path:
 
 
 def json_once(record: Path, copy: Path) -> None:
-    """What everything is measured against."""
+    """Copy a record as JSON; the reference of all ratios."""
     with open(record, encoding="utf-8") as source, open(copy, "w", encoding="utf-8") as target:
         target.writelines(json.dumps(json.loads(line)) + "\n" for line in source)
 

@@ -124,7 +124,8 @@ def told(spent: list[Spent]) -> str:
 def measured(
     folder: Path, provider: ModelProvider, chunks: int, seed: int, profile: cProfile.Profile | None = None
 ) -> tuple[list[Spent], list[Spent]]:
-    """What each step takes; what the bare embedding of the same chunks and one UMAP of their vectors take.
+    """Return the durations of the steps, and of the bare embedding and one UMAP of the same chunks.
+
     The two sides take turns to be first.
     """
     run = workflow_run(folder, chunks, seed)
@@ -155,7 +156,7 @@ def measured(
 
 
 def bare(texts: list[str]) -> list[Spent]:
-    """What embedding texts takes, and one UMAP of the vectors."""
+    """Return the duration of embedding texts, and of one UMAP of the vectors."""
     spent: list[Spent] = []
     model = bare_model()
     with spending(spent):

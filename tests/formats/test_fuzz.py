@@ -116,7 +116,7 @@ SOUND = {
 
 
 def outcome(action):
-    """What a reading gives; only an error that is meant for users may end it."""
+    """Return the content of a file; only an error that is meant for users may end the reading."""
     try:
         result = action()
     except DataError as exc:

@@ -49,7 +49,7 @@ def read_lab(text):
 
 
 def contained(small, large):
-    """Whether all that one value says stands in the other."""
+    """Return whether one value has all data of the other."""
     if isinstance(small, dict):
         return all(name in large and contained(value, large[name]) for name, value in small.items())
     if isinstance(small, list):

@@ -29,7 +29,7 @@ PACKAGES = os.pathsep.join([str(Path(__file__).parent.parent), str(Path(__file__
 
 @dataclass(slots=True)
 class Figures:
-    """What a run of the fuzz test found.
+    """Findings of a run of the fuzz test.
 
     Attributes:
         files, commands: how many there were.

@@ -86,7 +86,7 @@ def test_a_perturbator_keeps_its_promises(id):
 
 
 def kept(text):
-    """What no change of characters touches: spaces, punctuation and symbols."""
+    """Return the spaces, punctuation and symbols of a text, which no change of characters touches."""
     return [
         char
         for char in text

@@ -239,7 +239,7 @@ from pytest_evalstudio import Metric, Outcome, evaluator
 @evaluator("closeness", name="Closeness", domain="fairness", needs=("actual_output",), compares="counterfactual_source")
 @dataclass(frozen=True)
 class Closeness:
-    """Whether both answers are the same."""
+    """Return whether both answers are the same."""
 
     metrics = (Metric("same", threshold=0.5, primary=True),)
 

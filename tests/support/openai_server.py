@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass
 class Reply:
-    """What the service does with one request."""
+    """Reply of the service to one request."""
 
     text: str | None = "fine"
     status: int = 200

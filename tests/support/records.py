@@ -227,7 +227,7 @@ class RecordBuilder:
 
 
 def perturbed(source: str, *changes: str) -> dict[str, Any]:
-    """What a row says when it is a perturbation, e.g. `perturbed("k", "comma:HIGH")`."""
+    """Return the fields of a row that is a perturbation, e.g. `perturbed("k", "comma:HIGH")`."""
     names = [change.replace(":", ":PerturbationIntensity.") for change in changes]
     return {
         "relationships": [{"type": "perturbation_source", "target": source, "target_type": "test_case"}],

@@ -56,7 +56,7 @@ class Reading:
 @evaluator("counting", name="Counting", domain="generation", needs=("actual_output",), scope="group")
 @dataclass(frozen=True)
 class Counting:
-    """How many answers to one question stand together; a group that holds "5" cannot be counted."""
+    """Number of answers to one question in a group; one that holds "5" cannot be counted."""
 
     surplus: int = 0
     metrics: ClassVar[tuple[Metric, ...]] = (

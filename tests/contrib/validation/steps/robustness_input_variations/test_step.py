@@ -54,7 +54,7 @@ def bench(folder: Path, cases: int = 24) -> Bench:
 def run(
     workspace: Bench, say: Callable[[str], str] = thrown_by_commas, **parameters: Any
 ) -> tuple[StepResult, list[str]]:
-    """What the step comes to, and what the model was asked for it and the evaluation before it."""
+    """Return the result of the step, and the questions of the model in it and in the evaluation before it."""
     asked = answered_by(workspace, say)
     evaluated = AutomatedEvaluation(evaluators=["text_matching"]).run(
         workspace.work("automated_evaluation", "test_validation")

@@ -75,7 +75,7 @@ CONTRADICTED = ("contradicted", "How much does stopping a cheque cost?", "£8.00
 
 
 def validated(workspace: Bench, **parameters: Any) -> tuple[Any, list[str], dict[str, list[str]]]:
-    """What it says, the keys of valid cases, and the rejected ones with their reasons."""
+    """Return the result, the keys of valid cases, and the rejected ones with their reasons."""
     result = TestValidation(**{"vectors": "tf-idf", **parameters}).run(
         workspace.work("test_validation", "test_generation")
     )
