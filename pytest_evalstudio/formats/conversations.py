@@ -22,27 +22,14 @@ from pytest_evalstudio.core.expected import expectations_of
 from pytest_evalstudio.formats.attachments import AttachedFiles, attachments_of
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.fields import (
-    ConditionOn,
-    Cost,
-    ExpectedOutput,
-    Expects,
-    FinishReason,
     FormatModel,
-    Seconds,
     Text,
     Texts,
-    Tokens,
     list_or_empty,
-    mapping_or_empty,
     one_of,
-    with_accepted_outputs,
 )
+from pytest_evalstudio.formats.shared_keys import AnswerKeys, ExpectationKeys
 from pytest_evalstudio.formats.tool_calls import (
-    ExpectedStateField,
-    ExpectedToolCalls,
-    JsonState,
-    Steps,
-    ToolCalls,
     with_steps,
 )
 
@@ -73,7 +60,7 @@ class _Strict(FormatModel):
         return data
 
 
-class ConversationTurn(_Strict):
+class ConversationTurn(_Strict, ExpectationKeys):
     """Message of the user in a conversation that is run, with expectations of the answer to it.
 
     The expectations are those of `TestCase`. `evaluators` names those of the case's evaluators that score
@@ -99,26 +86,20 @@ class ConversationTurn(_Strict):
         }
     )
 
+    first_keys: ClassVar[tuple[str, ...]] = (
+        "prompt",
+        "images",
+        "files",
+        "condition",
+        "condition_on",
+        "expects",
+    )
+
     prompt: str
     images: AttachedFiles = Field(default_factory=list)
     files: AttachedFiles = Field(default_factory=list)
     condition: Text = ""
-    condition_on: ConditionOn = ""
-    expects: Expects = ""
-    expected_output: ExpectedOutput = ""
-    accepted_outputs: Texts = Field(default_factory=list)
-    expected_facts: Texts = Field(default_factory=list)
-    guidelines: Texts = Field(default_factory=list)
-    expected_documents: Texts = Field(default_factory=list)
-    expected_chunks: Texts = Field(default_factory=list)
-    expected_tool_calls: ExpectedToolCalls = None
-    expected_state: ExpectedStateField = Field(default_factory=dict)
     evaluators: list[str] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_accepted_outputs(cls, data: object) -> object:
-        return with_accepted_outputs(data)
 
     @field_validator("prompt")
     @classmethod
@@ -204,51 +185,12 @@ class User(_Strict):
         )
 
 
-class AnsweredTurn(ConversationTurn):
+class AnsweredTurn(AnswerKeys, ConversationTurn):
     """Turn of a conversation with its answer, in the keys of a row."""
 
-    optional_keys: ClassVar[frozenset[str]] = ConversationTurn.optional_keys | {
-        "context",
-        "context_sources",
-        "context_scores",
-        "actual_duration",
-        "cost",
-        "usage",
-        "error",
-        "first_token_s",
-        "served_model",
-        "thoughts",
-        "request_id",
-        "finish_reason",
-        "traceparent",
-        "session",
-        "tool_calls",
-        "steps",
-        "state",
-        "state_before",
-    }
-
-    actual_output: Text = ""
-    context: Texts = Field(default_factory=list)
-    context_sources: Texts = Field(default_factory=list)
-    context_scores: Annotated[
-        list[Annotated[float, Field(allow_inf_nan=False)]], BeforeValidator(list_or_empty)
-    ] = Field(default_factory=list)
-    actual_duration: Seconds = 0.0
-    cost: Cost = None
-    usage: Annotated[dict[str, Tokens], BeforeValidator(mapping_or_empty)] = Field(default_factory=dict)
-    error: Text = ""
-    first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
-    served_model: Text = ""
-    thoughts: Text = ""
-    request_id: Text = ""
-    finish_reason: FinishReason = ""
-    traceparent: Text = ""
-    session: Text = ""
-    tool_calls: ToolCalls = Field(default_factory=list)
-    steps: Steps = Field(default_factory=list)
-    state: JsonState = None
-    state_before: JsonState = None
+    optional_keys: ClassVar[frozenset[str]] = (
+        ConversationTurn.optional_keys | AnswerKeys.optional_keys | {"context", "actual_duration", "cost"}
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from pytest_evalstudio.core.columns import check_columns
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -16,61 +16,40 @@ from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.core.names import meaning_of, nearest_name
 from pytest_evalstudio.core.numbers import MAX_RUN
 from pytest_evalstudio.core.writing import write_whole
-from pytest_evalstudio.formats.attachments import AttachedFiles, attached_paths, check_attachments
+from pytest_evalstudio.formats.attachments import attached_paths, check_attachments
 from pytest_evalstudio.formats.conversations import (
     AnsweredTurns,
     EndedBy,
-    JudgedTurnsWord,
-    OnFailureWord,
-    User,
     with_opening,
 )
 from pytest_evalstudio.formats.csv_text import flat_cells, nested_cells, write_csv
 from pytest_evalstudio.formats.fields import (
     FREE_KEY,
     FREE_PREFIX,
-    ConditionOn,
     Constraints,
-    Conversation,
-    Cost,
-    ExpectedOutput,
-    Expects,
-    FinishReason,
     FormatModel,
     Key,
-    Relationships,
-    RetrievalWord,
-    Seconds,
     Text,
     Texts,
-    Tokens,
     is_unknown,
-    list_or_empty,
-    mapping_or_empty,
     spoken,
     validate,
-    with_accepted_outputs,
     write_json,
 )
 from pytest_evalstudio.formats.json_rows import PackedRows
 from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.kinds import load_kind
 from pytest_evalstudio.formats.messages import with_messages
-from pytest_evalstudio.formats.repeats import Policy
+from pytest_evalstudio.formats.shared_keys import AnswerKeys
 from pytest_evalstudio.formats.source import Source, pointer
 from pytest_evalstudio.formats.suite import (
     OURS,
     WRITTEN_KEYS,
-    Choice,
+    CaseKeys,
     check_condition,
     effective_condition,
 )
 from pytest_evalstudio.formats.tool_calls import (
-    ExpectedStateField,
-    ExpectedToolCalls,
-    JsonState,
-    Steps,
-    ToolCalls,
     with_steps,
 )
 from pytest_evalstudio.text.figures import counted
@@ -82,135 +61,41 @@ UNREAD_KEYS = 10
 """Keys in a warning."""
 MISSPELT = 0.85
 """Similarity from which on the key of a row, which other tools write too, counts as misspelt."""
-OPERATION = (
-    "thoughts",
-    "context_scores",
-    "first_token_s",
-    "served_model",
-    "request_id",
-    "finish_reason",
-    "traceparent",
-    "session",
-    "tool_calls",
-    "steps",
-    "state",
-    "state_before",
-)
-"""Keys about the request, which only hosts of services fill."""
 
 
-class Row(FormatModel):
+class Row(AnswerKeys, CaseKeys):
     """One answer of one model to one question, with its data.
 
     A key `messages` is read as question, answer and tool calls, or as turns; see `formats.messages`.
 
     Attributes:
-        key: the test case's key; shared by all models that were asked the same.
-        actual_duration: duration of the answer in seconds.
-        cost: US dollars, None where it is not known.
-        context_sources: a URI per chunk.
         run: repeat number, 1 for the first.
-        usage: tokens by kind.
-        conversation: the turns before the input, each with role ("system", "user" or "assistant") and
-            content.
-        images: pictures that the input came with, each with path, media_type, size and sha256; the file
-            itself may be missing.
-        files: files that the input came with, as `images`.
-        error: reason for a missing answer.
-        context_scores: relevance of each chunk as the host reports it.
-        first_token_s: seconds until the first part of the answer, None where it was not streamed.
-        served_model: the model that answered, as the service names it.
-        thoughts: reasoning of the model, which is no part of `actual_output` and is not scored.
-        request_id: the service's id of the request.
-        finish_reason: reason for the end of the answer, as in `core.cases.Answer`.
-        traceparent: trace and span of the answer in the form of W3C Trace Context.
-        session: the service's id of the conversation.
-        tool_calls: calls of tools, in any form that `core.tool_calls.read_tool_call` reads; an answer with
-            tool calls and without text is not empty.
-        steps: all that the application did, in order, see `core.steps.Step`; a step of the kind "tool" names
-            its call by its index in `tool_calls`, or has the keys of a call where there are no `tool_calls`.
-        state: of the application after the answer, JSON or its text; `state_before` that before the question.
         turns: turns of a conversation, each with its answer in the keys of a row; `actual_output` is then the
             last answer, and calls, tokens, seconds and cost are those of all turns.
         ended_by: reason for the end of a conversation, see `core.cases.EndOfConversation`.
         closing_messages: messages of the user after the answer; nothing answers them.
-        condition_on: where the condition is to hold, as in `TestCase`.
-        expects: "answer" or "refusal", as in `TestCase`.
-        retrieval: "required" or "optional", as in `TestCase`.
-        policy: verdict on the repeats of the case, as `pass`; "" for that of the run.
     """
 
-    optional_keys: ClassVar[frozenset[str]] = frozenset(
-        {
-            "output_constraints",
-            "context_sources",
-            "usage",
-            "error",
-            "run",
-            "policy",
-            "turns",
-            "ended_by",
-            "closing_messages",
-            *OURS,
-            *OPERATION,
-        }
+    optional_keys: ClassVar[frozenset[str]] = AnswerKeys.optional_keys | {
+        *("output_constraints", "run", "policy", "turns", "ended_by", "closing_messages"),
+        *OURS,
+    }
+    first_keys: ClassVar[tuple[str, ...]] = (
+        *("key", "test_key", "input", "corpus", "context", "categories", "relationships"),
+        *("expected_output", "accepted_outputs", "output_condition", "output_constraints"),
+        *("actual_output", "actual_duration", "cost", "model_key"),
     )
 
-    key: Key = ""
     test_key: Key = ""
     input: Text = ""
     corpus: Texts = Field(default_factory=list)
-    context: Texts = Field(default_factory=list)
-    categories: Texts = Field(default_factory=list)
-    relationships: Relationships = Field(default_factory=list)
-    expected_output: ExpectedOutput = ""
-    accepted_outputs: Texts = Field(default_factory=list)
     output_condition: Text = ""
     output_constraints: Constraints = Field(default_factory=list)
-    actual_output: Text = ""
-    actual_duration: Seconds = 0.0
-    cost: Cost = None
     model_key: Key = ""
-    context_sources: Texts = Field(default_factory=list)
     run: Annotated[int | None, Field(ge=1, le=MAX_RUN)] = None
-    usage: Annotated[dict[str, Tokens], BeforeValidator(mapping_or_empty)] = Field(default_factory=dict)
-    error: Text = ""
-    context_scores: Annotated[
-        list[Annotated[float, Field(allow_inf_nan=False)]], BeforeValidator(list_or_empty)
-    ] = Field(default_factory=list)
-    first_token_s: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
-    served_model: Text = ""
-    request_id: Text = ""
-    finish_reason: FinishReason = ""
-    thoughts: Text = ""
-    traceparent: Text = ""
-    session: Text = ""
-    condition_on: ConditionOn = ""
-    expects: Expects = ""
-    retrieval: RetrievalWord = ""
-    tool_calls: ToolCalls = Field(default_factory=list)
-    steps: Steps = Field(default_factory=list)
-    state: JsonState = None
-    state_before: JsonState = None
-    conversation: Conversation = Field(default_factory=list)
-    images: AttachedFiles = Field(default_factory=list)
-    files: AttachedFiles = Field(default_factory=list)
-    expected_facts: Texts = Field(default_factory=list)
-    guidelines: Texts = Field(default_factory=list)
-    expected_documents: Texts = Field(default_factory=list)
-    expected_chunks: Texts = Field(default_factory=list)
-    expected_tool_calls: ExpectedToolCalls = None
-    expected_state: ExpectedStateField = Field(default_factory=dict)
     turns: AnsweredTurns = Field(default_factory=list)
-    user: User | None = None
-    judge: JudgedTurnsWord = ""
-    on_failure: OnFailureWord = ""
     ended_by: EndedBy = ""
     closing_messages: Texts = Field(default_factory=list)
-    xfail: Text = ""
-    skip: Text = ""
-    evaluators: Choice = None
-    policy: Annotated[Policy, Field(alias="pass")] = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -221,7 +106,7 @@ class Row(FormatModel):
             del data["test_case_key"]
         if isinstance(data, dict):
             data = with_messages(data)
-        return with_accepted_outputs(with_opening(with_steps(data), "input"))
+        return with_opening(with_steps(data), "input")
 
     def condition_text(self) -> str:
         """Return the condition, else the constraints as a condition, else ""."""

@@ -7,12 +7,20 @@ import functools
 import json
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from pytest_evalstudio.core.cases import Retrieval
 from pytest_evalstudio.core.codes import finish_reason
+from pytest_evalstudio.core.docstrings import attribute_text
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.expected import ConditionPart, Expectation, divided
 from pytest_evalstudio.core.names import nearest_name
@@ -22,6 +30,11 @@ from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.packed import Packed
 from pytest_evalstudio.formats.source import Source, pointer
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
 
 def _text(value: object) -> object:
@@ -102,6 +115,15 @@ class FormatModel(BaseModel):
     )
     __test__: ClassVar[bool] = False
     optional_keys: ClassVar[frozenset[str]] = frozenset()
+    first_keys: ClassVar[tuple[str, ...]] = ()
+    """Fields that come first, in this order; without it those of base classes would."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        fields = cls.model_fields
+        for name in tuple(dict.fromkeys((*cls.first_keys, *fields))):
+            fields[name] = fields.pop(name)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the canonical form: known keys in order, then unknown ones.
@@ -116,6 +138,21 @@ class FormatModel(BaseModel):
                 continue
             written[field.alias or name] = _plain(value)
         return written | (self.model_extra or {})
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the JSON schema, whose properties have the descriptions of the attributes."""
+        schema = handler(core_schema)
+        described = handler.resolve_ref_schema(schema)
+        if "description" in described:
+            described["description"] = described["description"].partition("\n\nAttributes:")[0]
+        for name, field in cls.model_fields.items():
+            schema_of_field = described.get("properties", {}).get(field.alias or name)
+            if schema_of_field is not None and (text := attribute_text(cls, name)):
+                schema_of_field["description"] = text
+        return schema
 
 
 @functools.cache

@@ -16,11 +16,8 @@ from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_writing import constraints_to_condition
 from pytest_evalstudio.formats.conversations import JudgedTurnsWord, OnFailureWord, Turns, User, with_opening
 from pytest_evalstudio.formats.fields import (
-    ConditionOn,
     Constraints,
     Conversation,
-    ExpectedOutput,
-    Expects,
     FormatModel,
     Key,
     Relationships,
@@ -31,14 +28,13 @@ from pytest_evalstudio.formats.fields import (
     misspelt,
     spoken,
     validate,
-    with_accepted_outputs,
     write_json,
 )
 from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.kinds import load_kind, suite_root
 from pytest_evalstudio.formats.repeats import Policy
+from pytest_evalstudio.formats.shared_keys import ExpectationKeys
 from pytest_evalstudio.formats.source import Source, pointer
-from pytest_evalstudio.formats.tool_calls import ExpectedStateField, ExpectedToolCalls
 
 OURS = (
     "condition_on",
@@ -93,73 +89,39 @@ def _begins_with_a_message(schema: dict[str, Any]) -> None:
     schema["anyOf"] = [{"required": [name]} for name in ("prompt", "turns", "user")]
 
 
-class TestCase(FormatModel):
-    """Question with its expectations of an answer.
-
-    `metadata` and keys that begin with `x-` hold data of the user's own, which rows carry.
+class CaseKeys(ExpectationKeys):
+    """What a test case and each of its rows say of the case.
 
     Attributes:
-        key: name of the case, unique in its suite; derived from the content where not given.
-        prompt: the question.
+        key: name of the case, unique in its suite and shared by all models that were asked the same; derived
+            from the content where not given.
         categories: classes of the case, which are markers of its test items.
         relationships: other cases that it depends on, each with type, target (a key) and target_type; the
             type "perturbation_source" names the original of a perturbed case.
-        expected_output: reference answer; a list where several answers are right.
-        accepted_outputs: answers that are right beside `expected_output`, where this is no list.
-        condition: boolean expression over the answer; see `formats.condition`.
-        condition_on: where the condition is to hold: "answer", "context" or "both"; by default in the answer
-            and, for RAG, in the context.
-        expects: "refusal" where the model is to say that it does not know or cannot help; else "answer".
         retrieval: "required" or "optional": whether an answer without retrieved chunks fails the evaluators
             that need them; by default that of the model.
-        constraints: the older form of a condition: a list is AND, a list inside it is OR.
-        conversation: the turns before the prompt, each with role ("system", "user" or "assistant") and
+        conversation: the turns before the question, each with role ("system", "user" or "assistant") and
             content.
         images: pictures that the question comes with (PNG, JPEG, GIF, WebP): paths below the folder of the
-            suite, or objects with `path` and `detail`.
+            file, or objects with `path` and `detail`; with media_type, size and sha256 where it was asked.
         files: files that the question comes with (PDF, text, Markdown, CSV, JSON, DOCX), as `images`.
-        expected_facts: statements that the answer must contain, for judges.
-        guidelines: rules that the answer must follow, for judges.
-        expected_documents: names or URIs of the documents that should be retrieved.
-        expected_chunks: texts that should be retrieved.
-        expected_tool_calls: calls of tools that the model should make, in order; [] for none at all.
-            Arguments are values or matchers, see `formats.matchers`.
-        expected_state: JSON pointers into the application's state to values or matchers.
-        turns: messages of the user in a conversation that is run, in place of a prompt.
-        user: simulated user, in place of a prompt.
+        user: simulated user, in place of a question.
         judge: "worst" (default) where every turn decides, "last" where the last turn alone does.
         on_failure: "continue" (default) or "stop" after a turn that fails.
         xfail: why the case is expected to miss its threshold, "" if it is not.
         skip: why the case is not to be run, "" if it is.
-        policy: verdict on the repeats of this case, as `pass`; "" for that of the suite.
+        policy: verdict on the repeats of the case, as `pass`; "" for that of the suite or the run.
         evaluators: replaces the run's choice for this case: id to options (`threshold`, `thresholds`,
             parameters).
     """
 
-    model_config = ConfigDict(json_schema_extra=_begins_with_a_message)
-    optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", "policy", "turns", *OURS})
-
     key: Key = ""
-    prompt: str
     categories: Texts = Field(default_factory=list)
     relationships: Relationships = Field(default_factory=list)
-    expected_output: ExpectedOutput = ""
-    accepted_outputs: Texts = Field(default_factory=list)
-    condition: Text = ""
-    condition_on: ConditionOn = ""
-    expects: Expects = ""
     retrieval: RetrievalWord = ""
-    constraints: Constraints = Field(default_factory=list)
     conversation: Conversation = Field(default_factory=list)
     images: AttachedFiles = Field(default_factory=list)
     files: AttachedFiles = Field(default_factory=list)
-    expected_facts: Texts = Field(default_factory=list)
-    guidelines: Texts = Field(default_factory=list)
-    expected_documents: Texts = Field(default_factory=list)
-    expected_chunks: Texts = Field(default_factory=list)
-    expected_tool_calls: ExpectedToolCalls = None
-    expected_state: ExpectedStateField = Field(default_factory=dict)
-    turns: Turns = Field(default_factory=list)
     user: User | None = None
     judge: JudgedTurnsWord = ""
     on_failure: OnFailureWord = ""
@@ -168,10 +130,35 @@ class TestCase(FormatModel):
     evaluators: Choice = None
     policy: Annotated[Policy, Field(alias="pass")] = ""
 
+
+class TestCase(CaseKeys):
+    """Question with its expectations of an answer.
+
+    `metadata` and keys that begin with `x-` hold data of the user's own, which rows carry.
+
+    Attributes:
+        prompt: the question.
+        condition: boolean expression over the answer; see `formats.condition`.
+        constraints: the older form of a condition: a list is AND, a list inside it is OR.
+        turns: messages of the user in a conversation that is run, in place of a prompt.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_begins_with_a_message)
+    optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", "policy", "turns", *OURS})
+    first_keys: ClassVar[tuple[str, ...]] = (
+        *("key", "prompt", "categories", "relationships"),
+        *("expected_output", "accepted_outputs", "condition", "condition_on", "expects", "constraints"),
+    )
+
+    prompt: str
+    condition: Text = ""
+    constraints: Constraints = Field(default_factory=list)
+    turns: Turns = Field(default_factory=list)
+
     @model_validator(mode="before")
     @classmethod
     def _begins(cls, data: object) -> object:
-        return with_accepted_outputs(with_opening(data, "prompt"))
+        return with_opening(data, "prompt")
 
     @field_validator("prompt")
     @classmethod

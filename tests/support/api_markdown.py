@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 from pydantic import BaseModel
 
+from pytest_evalstudio.core.docstrings import attribute_description
+
 SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises")
 _TITLE = re.compile(rf"({'|'.join(SECTIONS)}):\s*")
 _ENTRY = re.compile(r" {4}([\w*][\w*.,` ]*): (.*)")
@@ -50,7 +52,18 @@ def _described(name: str, value: Any) -> Iterator[str]:
         yield from signature
         yield "```"
         yield ""
-    yield from _docstring(inspect.getdoc(value) or "")
+    yield from _docstring(_with_inherited(value) if _is_model(value) else inspect.getdoc(value) or "")
+
+
+def _with_inherited(model: type[BaseModel]) -> str:
+    """Return the docstring of a format, its attributes with those of its bases."""
+    text = inspect.getdoc(model) or ""
+    head, title, rest = text.partition("Attributes:\n")
+    described = {name: attribute_description(model, name) for name in model.model_fields}
+    lines = [f"    {name}: {description}" for name, description in described.items() if description]
+    if not title or all(f"    {name}: " in rest for name, description in described.items() if description):
+        return text
+    return head + title + "\n".join(lines) + "".join(rest.partition("\n\n")[1:])
 
 
 def _signature(name: str, value: Any) -> list[str]:

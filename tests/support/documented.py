@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Iterator
 
-from pytest_evalstudio.core.docstrings import summary_of
+from pytest_evalstudio.core.docstrings import as_sentence, attribute_text, summary_of
 
 
 def paragraphs(cls: type) -> Iterator[str]:
@@ -27,20 +27,3 @@ def source_line(cls: type) -> str:
 def attribute_or_summary(cls: type, attribute: str) -> str:
     """Return the description of an attribute in the docstring of a class; else the summary of the class."""
     return attribute_text(cls, attribute) or as_sentence(summary_of(cls))
-
-
-def attribute_text(cls: type, attribute: str) -> str:
-    """Return the description of an attribute in the section Attributes of a class or its bases, or ""."""
-    for owner in cls.__mro__:
-        text = inspect.cleandoc(vars(owner).get("__doc__") or "")  # Python 3.13 does so itself
-        section = text.partition("Attributes:")[2]
-        match = re.search(rf"^ +(?:\w+, )*{attribute}(?:, \w+)*: (.*(?:\n {{8,}}.*)*)", section, re.MULTILINE)
-        if match:
-            return as_sentence(" ".join(match[1].split()))
-    return ""
-
-
-def as_sentence(text: str) -> str:
-    """Return a text with a capital and a full stop."""
-    text = text.strip()
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
