@@ -33,6 +33,7 @@ from pytest_evalstudio.contrib.validation.steps.automated_evaluation.thresholds 
 from pytest_evalstudio.contrib.validation.steps.test_generation.choosing import NoQuestions
 from pytest_evalstudio.contrib.validation.steps.test_generation.generating import (
     GenerationSettings,
+    Selection,
     UnknownLanguage,
 )
 from pytest_evalstudio.contrib.validation.steps.test_generation.making import Product, make
@@ -80,33 +81,22 @@ class AdversarialResults(GenerationResults, AttackComparisons):
     after=(TOPIC_MODELING, EVALUATION),
     extra="mrm",
 )
-@dataclass(frozen=True)
-class RobustnessAdversarial:
+@dataclass(frozen=True, kw_only=True)
+class RobustnessAdversarial(Selection):
     """Make attacks from the documents and compare their scores with those of the automated evaluation.
 
     Attributes:
-        count: number of adversarial test cases; there are fewer if the documents give no more.
         generators: adversarial ones; default: all but `out_of_distribution`.
         out_of_distribution: also ask questions outside of the documents' domain, which the model must refuse.
-        topics_included: ids of topics; default: all.
-        topics_excluded: ids of topics.
-        chunks_included: ids of chunks; of a topic with one of them, these alone are used.
-        chunks_excluded: ids of chunks that no question is made from.
         evaluators: ids among those of the automated evaluation; default: all of them.
         alpha: the chance of any false finding if attacks make no difference.
         writer: a language model that writes the attacks, as in the step test_generation; default: none.
     """
 
     count: Count = 40
-    generators: Names = field(default_factory=list)
     out_of_distribution: bool = False
-    topics_included: Names = field(default_factory=list)
-    topics_excluded: Names = field(default_factory=list)
-    chunks_included: Names = field(default_factory=list)
-    chunks_excluded: Names = field(default_factory=list)
     evaluators: Names = field(default_factory=list)
     alpha: Level = 0.05
-    writer: str = ""
     configured: ClassVar[tuple[str, ...]] = CONFIGURED
 
     def run(self, context: StepContext) -> StepResult:
@@ -116,14 +106,8 @@ class RobustnessAdversarial:
         self._check(baseline, evaluators)
         settings = GenerationSettings(
             purpose="adversarial",
-            count=self.count,
-            generators=self.generators,
+            **self.selected,
             also=(OUT_OF_DISTRIBUTION,) if self.out_of_distribution else (),
-            topics_included=self.topics_included,
-            topics_excluded=self.topics_excluded,
-            chunks_included=self.chunks_included,
-            chunks_excluded=self.chunks_excluded,
-            writer=self.writer,
         )
         try:
             product = make(context, settings, "adversarial tests")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
 
 from pytest_evalstudio.contrib.validation.methods.topics.origins import (
     describe_languages,
@@ -18,6 +18,7 @@ from pytest_evalstudio.contrib.validation.steps.test_generation.results import I
 from pytest_evalstudio.contrib.validation.steps.topic_modeling.files import ID as TOPIC_MODELING
 from pytest_evalstudio.contrib.validation.steps.topic_modeling.files import read_topics
 from pytest_evalstudio.contrib.validation.workflow.context import StepContext
+from pytest_evalstudio.contrib.validation.workflow.parameters import Count, Names
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, Purpose
 
@@ -45,18 +46,41 @@ class UnknownLanguage(DataError):
     """All documents are in languages that the rules cannot make questions in."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GenerationSettings:
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Parameters of the user's, which all steps that generate test cases have.
+
+    Attributes:
+        count: number of test cases; there are fewer if the documents give no more.
+        generators: kinds of question; default: all that are available with the writer, or without one.
+        topics_included: ids of topics; default: all.
+        topics_excluded: ids of topics.
+        chunks_included: ids of chunks; of a topic with one of them, these alone are used.
+        chunks_excluded: ids of chunks that no question is made from.
+        writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of
+            `[judge]`; default: questions are extracted from the sentences of the documents without a model.
+    """
+
+    count: Count = 30
+    generators: Names = field(default_factory=list)
+    topics_included: Names = field(default_factory=list)
+    topics_excluded: Names = field(default_factory=list)
+    chunks_included: Names = field(default_factory=list)
+    chunks_excluded: Names = field(default_factory=list)
+    writer: str = ""
+
+    @property
+    def selected(self) -> dict[str, Any]:
+        """Return these parameters by name, for the settings of the generation."""
+        return {each.name: getattr(self, each.name) for each in fields(Selection)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationSettings(Selection):
     """Parameters of the steps that generate test cases.
 
     Attributes:
-        count: number of test cases.
-        generators: ids; default: those of the purpose that are used by default and available with the writer,
-            or without one.
         also: ids that are used in addition.
-        writer: name of the judge that writes, "" for none.
-        chunks_included: ids; of a topic with one of them, these alone are used.
-        chunks_excluded: ids of chunks that no question is made from.
         weights: topic id to factor of its share in proportion to its chunks; default: 1.
         min_relevance: minimum share of a question's content words that occur in its chunk; it does not apply
             to written questions, whose evidence is quoted from the chunk.
@@ -65,17 +89,10 @@ class GenerationSettings:
     """
 
     purpose: Purpose
-    count: int
-    generators: Sequence[str] = ()
     also: Sequence[str] = ()
-    topics_included: Sequence[str] = ()
-    topics_excluded: Sequence[str] = ()
-    chunks_included: Sequence[str] = ()
-    chunks_excluded: Sequence[str] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     min_relevance: float = 0.5
     max_similarity: float = 0.8
-    writer: str = ""
 
 
 class Material(NamedTuple):

@@ -12,14 +12,17 @@ from pytest_evalstudio.contrib.validation.steps.test_generation.coverage import 
     figures,
     statements,
 )
-from pytest_evalstudio.contrib.validation.steps.test_generation.generating import GenerationSettings
+from pytest_evalstudio.contrib.validation.steps.test_generation.generating import (
+    GenerationSettings,
+    Selection,
+)
 from pytest_evalstudio.contrib.validation.steps.test_generation.importing import import_suite
 from pytest_evalstudio.contrib.validation.steps.test_generation.making import make
 from pytest_evalstudio.contrib.validation.steps.test_generation.results import ID, SUITE, Coverage
 from pytest_evalstudio.contrib.validation.steps.topic_modeling.files import ID as TOPIC_MODELING
 from pytest_evalstudio.contrib.validation.steps.topic_modeling.files import read_topics
 from pytest_evalstudio.contrib.validation.workflow.context import StepContext
-from pytest_evalstudio.contrib.validation.workflow.parameters import Count, Fraction, Names, Weight
+from pytest_evalstudio.contrib.validation.workflow.parameters import Fraction, Weight
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.step import StepResult, step
@@ -28,42 +31,27 @@ from pytest_evalstudio.formats.suite import TestSuite
 
 
 @step(ID, name="Test generation", number=2, after=(TOPIC_MODELING,), editable=(SUITE,))
-@dataclass(frozen=True)
-class TestGeneration:
+@dataclass(frozen=True, kw_only=True)
+class TestGeneration(Selection):
     """Make questions with expected answers from the chunks, sampled over topics and kinds of question.
 
     People may edit the suite: it is used as it is then, and the step does not run again by itself.
 
     Attributes:
-        count: number of test cases; there are fewer if the documents give no more.
-        generators: kinds of question; default: all that are available with the writer, or without one.
-        topics_included: ids of topics; default: all.
-        topics_excluded: ids of topics.
-        chunks_included: ids of chunks; of a topic with one of them, these alone are used.
-        chunks_excluded: ids of chunks that no question is made from.
         weights: topic id to factor of its share in proportion to its chunks; default: 1.
         min_relevance: minimum share of a question's content words that occur in its chunk; it does not apply
             to written questions, whose evidence is a quotation.
         max_similarity: maximum share of words that two questions have in common (Jaccard); of two more
             similar ones the first is kept.
-        writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of
-            `[judge]`; default: questions are extracted from the sentences of the documents without a model.
         suite: file of your own test cases, from the workflow file's folder, in place of generated ones; in
             any language. The other parameters have no effect then.
     """
 
     __test__ = False  # no class of tests
 
-    count: Count = 30
-    generators: Names = field(default_factory=list)
-    topics_included: Names = field(default_factory=list)
-    topics_excluded: Names = field(default_factory=list)
-    chunks_included: Names = field(default_factory=list)
-    chunks_excluded: Names = field(default_factory=list)
     weights: Mapping[str, Weight] = field(default_factory=dict)
     min_relevance: Fraction = 0.5
     max_similarity: Fraction = 0.8
-    writer: str = ""
     suite: str = ""
 
     @property
@@ -98,16 +86,10 @@ class TestGeneration:
             )
         settings = GenerationSettings(
             purpose="ordinary",
-            count=self.count,
-            generators=self.generators,
-            topics_included=self.topics_included,
-            topics_excluded=self.topics_excluded,
-            chunks_included=self.chunks_included,
-            chunks_excluded=self.chunks_excluded,
+            **self.selected,
             weights=self.weights,
             min_relevance=self.min_relevance,
             max_similarity=self.max_similarity,
-            writer=self.writer,
         )
         product = make(context, settings, "generated tests")
         product.suite.save(context.folder / SUITE)
