@@ -15,6 +15,7 @@ from pytest_evalstudio.formats.attachments import attachments_of, recorded
 from pytest_evalstudio.formats.conversations import AnsweredTurn
 from pytest_evalstudio.formats.dataset import Row
 from pytest_evalstudio.formats.packed import Packed, constant
+from pytest_evalstudio.formats.shared_keys import AnswerKeys
 
 
 def answer_of_row(row: Row, *, error: str, folder: str | None = None) -> Answer:
@@ -45,14 +46,14 @@ def answer_of_row(row: Row, *, error: str, folder: str | None = None) -> Answer:
 _KEYS = {
     field.name: field.encode_name
     for field in structs.fields(Answer)
-    if field.encode_name in AnsweredTurn.model_fields and field.name != "state"
+    if field.encode_name in AnswerKeys.model_fields and field.name != "state"
 }
 """Fields of an answer and the keys of a row that hold them; a state is one field and two keys."""
 _LISTS = (list, Packed)
 _VALUES = operator.attrgetter(*_KEYS.values())
 
 
-def _answer_in(row: Row | AnsweredTurn, error: str) -> Answer:
+def _answer_in(row: AnswerKeys, error: str) -> Answer:
     fields = dict(zip(_KEYS, _VALUES(row), strict=True))
     fields |= {name: constant(value) for name, value in fields.items() if value.__class__ in _LISTS}
     fields |= {"text": "" if error else row.actual_output, "error": error, "state": _state(row)}
@@ -99,5 +100,5 @@ def _completed_turn(planned: AnsweredTurn | None, exchange: Exchange, prefix: st
     return turn.model_copy(update=changes)
 
 
-def _state(row: Row | AnsweredTurn) -> ApplicationState | None:
+def _state(row: AnswerKeys) -> ApplicationState | None:
     return None if row.state is None else ApplicationState(after=row.state, before=row.state_before)

@@ -11,11 +11,11 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.judging import Judge
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.formats.conversations import AnsweredTurn, ConversationTurn
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.fields import FormatModel, RelationshipField
 from pytest_evalstudio.formats.keys import Numbered
 from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.formats.shared_keys import AnswerKeys
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite, complete_keys
 from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
 from pytest_evalstudio.scoring.perturbing.texts import Perturber, Variant
@@ -43,9 +43,7 @@ def _defaults(model: type[FormatModel], names: Iterable[str]) -> dict[str, objec
     return {name: model.model_fields[name].get_default(call_default_factory=True) for name in names}
 
 
-_NO_ANSWER_IN_TURN = _defaults(
-    AnsweredTurn, set(AnsweredTurn.model_fields) - set(ConversationTurn.model_fields)
-)
+_NO_ANSWER_IN_TURN = _defaults(AnswerKeys, AnswerKeys.model_fields)
 _NO_ANSWER = _defaults(Row, (*_NO_ANSWER_IN_TURN, "ended_by", "closing_messages"))
 
 
