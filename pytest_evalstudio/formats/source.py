@@ -173,6 +173,7 @@ def _parse_json(text: str, name: str, packs_rows: bool) -> Source:
     try:
         data = _load_json(text, name, packs_rows)
     except json.JSONDecodeError as first:
+        # Strings match as a whole, so that commas in them stay; a blank keeps the positions of the rest.
         repaired = _TRAILING_COMMA.sub(lambda match: " " if match[0] == "," else match[0], text)
         if repaired == text:
             raise _syntax_error(first, name) from None
@@ -210,9 +211,11 @@ def _load_json(text: str, name: str, packs_rows: bool) -> object:
         ) from None
     except RecursionError:
         raise DataError("is nested too deeply to be read", source=name) from None
+    # It is a ValueError as well, but has a position, which the caller reports.
     except json.JSONDecodeError:
         raise
     except ValueError as exc:
+        # E.g. an integer of more digits than Python converts.
         raise DataError(f"cannot be read: {exc}", source=name) from None
 
 
