@@ -260,6 +260,7 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
     )
 
 
+# From the worst to the best: the spans of a conversation are as complete as those of its worst turn.
 _COMPLETENESS: tuple[SpanStatus, ...] = ("missing", "incomplete", "complete", "")
 
 
