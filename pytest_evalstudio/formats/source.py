@@ -82,6 +82,7 @@ class Source:
 
     def locate(self, pointer: str) -> tuple[int, int]:
         """Return the 1-based line and column of the value at a JSON pointer, or of its nearest ancestor."""
+        # "~1" first (RFC 6901): "~01" stands for "~1", and not for "/".
         steps = [step.replace("~1", "/").replace("~0", "~") for step in self.in_text(pointer).split("/")[1:]]
         if not self.text or self._located >= MAX_LOCATED:
             return 0, 0
