@@ -295,6 +295,7 @@ async def claimed(cache: AnswerCache | None, key: str) -> AsyncIterator[bool]:
 
     async def renew() -> None:
         while True:
+            # A third, so that a claim outlives a renewal that comes late.
             await asyncio.sleep(LEASE_S / 3)
             cache.renew(key, token)
 

@@ -133,6 +133,7 @@ class Dialogue:
     prompt: Prompt
     user: DialogueUser
     key: str
+    # Answers hold dictionaries, which have no hash.
     exchanges: tuple[Exchange, ...] = field(default=(), hash=False)
     max_turns: int | None = None
 
