@@ -209,7 +209,6 @@ class Handler(BaseHTTPRequestHandler):
             return self._chunked_body(reserve)
         if not text:
             raise Refused(411, "the request needs a Content-Length, or chunks")
-        # `isdecimal` alone accepts digits of other scripts, which `int` would read too.
         if not text.isascii() or not text.isdecimal() or len(text) > 12:
             raise Refused(400, "the Content-Length is no number")
         if int(text) > MAX_BODY_BYTES:
