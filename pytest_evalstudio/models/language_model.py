@@ -129,7 +129,7 @@ class TextReader:
         model = self._model
         inputs, first = self._inputs(batch), min(window.first for window in batch) - 1
         keeps = "logits_to_keep" in inspect.signature(model.forward).parameters
-        # The logits of a token are as many as the vocabulary is large, so that only those in use are kept.
+        # A token has as many logits as the vocabulary has entries, so that only those in use are kept.
         if keeps:
             inputs["logits_to_keep"] = torch.arange(
                 first, max(len(window.ids) for window in batch) - 1, device=model.device

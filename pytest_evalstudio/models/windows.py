@@ -64,7 +64,7 @@ def _cut(tokenizer: Any, text: str, limit: int) -> list[str]:
     while start < len(offsets):
         end = min(start + body, len(offsets))
         if end < len(offsets):
-            # A window ends between words, but keeps half of its tokens where a single word is longer.
+            # Between words, but never in the first half: windows would become short, and many.
             between = next(
                 (
                     position

@@ -370,7 +370,7 @@ def _date(match: re.Match[str]) -> Figure | None:
     possible = tuple((year, month, day) for year, month, day in dates if 1 <= month <= 12 and 1 <= day <= 31)
     if not possible:
         return None
-    # Of a date whose order is unknown, the written form tells day and month apart.
+    # Two dates whose order is unknown are equal only where they are written in the same way.
     text = re.sub(r"\D+", "/", match[0]).lstrip("0").replace("/0", "/") if groups["first"] else ""
     parts = {part for year, _, day in possible for part in (year, day) if part}
     values = tuple(map(Fraction, sorted(parts)))
