@@ -121,6 +121,7 @@ class AnswerCache:
         graded = [f"graded {prompt.graded}"] if prompt.graded else []
         case = [{"case": prompt.case}] if prompt.case else []
         media = [{"attachments": _identities(prompt)}] if prompt.media else []
+        # Parts that a prompt does not have add nothing, so that keys of prompts without them never change.
         return digest_of(
             [
                 host_id,
@@ -294,6 +295,7 @@ async def claimed(cache: AnswerCache | None, key: str) -> AsyncIterator[bool]:
 
     async def renew() -> None:
         while True:
+            # A third, so that a claim outlives a renewal that comes late.
             await asyncio.sleep(LEASE_S / 3)
             cache.renew(key, token)
 

@@ -133,6 +133,7 @@ class Dialogue:
     prompt: Prompt
     user: DialogueUser
     key: str
+    # Answers hold dictionaries, which have no hash.
     exchanges: tuple[Exchange, ...] = field(default=(), hash=False)
     max_turns: int | None = None
 
@@ -260,6 +261,7 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
     )
 
 
+# From the worst to the best: the spans of a conversation are as complete as those of its worst turn.
 _COMPLETENESS: tuple[SpanStatus, ...] = ("missing", "incomplete", "complete", "")
 
 

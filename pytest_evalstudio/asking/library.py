@@ -163,11 +163,13 @@ class Library:
         tests: dict[tuple[str, int], Test] = {}
         for path in sorted(drawn):
             entry, test, case = pool[path]
+            # The pool keeps all tests alive, so that no two of them have the same id.
             if (entry.name, id(test)) not in tests:
                 documents = [self._document(entry, document) for document in test.documents]
                 tests[entry.name, id(test)] = suite.add_test(documents, categories=test.categories)
             extra = {"library_suite": entry.name, "licence": entry.licence, "source": entry.source}
             fields = {**case.to_dict(), **{key: value for key, value in extra.items() if value}}
+            # The case that a relationship names may not be drawn.
             fields.pop("relationships", None)
             tests[entry.name, id(test)].add_case(**fields)
         return suite
@@ -212,6 +214,7 @@ class Library:
                 target = folder / name_of_file
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path.parent / name_of_file, target)
+            # Last, so that a suite is listed only when all its files are there.
             _write_index(Path(self._index), [*entries, entry])
         self.entries = (*entries, entry)
         return entry

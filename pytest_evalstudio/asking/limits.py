@@ -101,6 +101,7 @@ class Breaker:
     def miss(self, fault: str, cause: str = "") -> None:
         self._misses += 1
         self.last_fault, self.last_cause = fault, cause
+        # Not at later misses: `refuses` sets the time whenever it lets a prompt through.
         if self._misses == self._limit:
             self._opened_at = time.monotonic()
 

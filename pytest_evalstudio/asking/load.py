@@ -34,6 +34,7 @@ class Load:
         self.pace.answered()
 
 
+# Weak values, so that a load ends with the last model that has it.
 _shared: WeakValueDictionary[tuple[str, str, int, float | None], Load] = WeakValueDictionary()
 _sharing = threading.Lock()
 
@@ -77,6 +78,7 @@ class Pace:
 
     async def turn(self) -> None:
         """Wait until the next request may start."""
+        # Another request may prolong the pause in the meantime.
         while (wait_s := self._paused_until - time.monotonic()) > 0:
             await asyncio.sleep(wait_s)
         if self._interval_s or self._spacing_s:
@@ -178,6 +180,7 @@ class Slots:
     def _wake(self) -> None:
         while self._waiting and self._busy < self.limit:
             turn = heapq.heappop(self._waiting)[2]
+            # False for a request that was cancelled while it waited.
             if turn.set_running_or_notify_cancel():
                 self._busy += 1
                 turn.set_result(None)

@@ -40,6 +40,7 @@ class Preparations:
         task = self._tasks.get(corpus)
         if task is None or task.cancelled():
             task = self._tasks[corpus] = asyncio.create_task(work())
+        # The end of one question must not end the preparation, for which others wait as well.
         await asyncio.shield(task)
 
     async def cancel(self) -> None:

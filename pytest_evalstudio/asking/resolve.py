@@ -348,6 +348,7 @@ class ModelSession:
         finally:
             for task in task_list.values():
                 task.cancel()
+            # Cancelled requests end here, so that their claims and slots are free when the call returns.
             await asyncio.gather(*task_list.values(), return_exceptions=True)
 
     async def _requested(self, request: Request) -> Answer:
@@ -380,8 +381,10 @@ class ModelSession:
             stored = None if is_fresh else self._stored(key)
             if stored is not None:
                 return stored
+            # The slot first: a claim that waits for a slot would keep other processes from asking.
             async with self._load.slots.slot(priority), claimed(self._cache, key) as is_ours:
                 if is_ours:
+                    # Once more: another process may have stored it between the first look and the claim.
                     stored = None if is_fresh else self._stored(key)
                     return stored or await self._fresh(prompt, key, admit, accept)
             await asyncio.sleep(OTHERS_S)
@@ -465,6 +468,7 @@ class ModelSession:
                 retries=max(0, tries - 1),
                 not_supported=fault.not_supported,
             )
+        # A wrong configuration is an EvalStudioError too, but ends the asking of all questions.
         except (ConfigurationError, NotAsked):
             raise
         except EvalStudioError as exc:
@@ -482,6 +486,7 @@ class ModelSession:
             return ""
         reads_case = isinstance(self.host, ReadsCase) and self.host.reads_case
         if not (reads_case or (self._template is not None and self._template.reads_case)):
+            # The case belongs to the key only where an answer can depend on it.
             prompt = replace(prompt, case="")
         return self._cache.key(self.spec.id, without_prices(self._settings), prompt)
 

@@ -87,6 +87,7 @@ class Secrets:
 
     def mask(self, text: str, *, shortest: int = _SHORTEST) -> str:
         """Return a text without secrets of at least that length, in any form of `encoded_forms`."""
+        # The longest first: where a secret is a part of another one, the rest of that would stay readable.
         for value in sorted(self._values, key=len, reverse=True):
             if len(value) >= shortest:
                 for form in self._values[value]:
@@ -171,6 +172,7 @@ def encoded_forms(value: str) -> tuple[str, ...]:
     encoded: set[str] = set()
     for offset in range(3):
         text = base64.b64encode(bytes(offset) + data).decode()
+        # Digits whose six bits are all of the secret: rounded up at its beginning, down at its end.
         inner = text[(offset * 8 + 5) // 6 : (offset + len(data)) * 8 // 6]
         whole = {text, text.rstrip("=")} if offset == 0 else set()
         encoded |= {form for form in (inner, *whole) if len(form) >= _SHORTEST_ENCODED}

@@ -92,6 +92,7 @@ class ExpectedPrices(Struct, frozen=True):
             if not isinstance(price, int | float) and configured is not None:
                 price = getattr(configured, key)
             by_key[key] = price if isinstance(price, int | float) else None
+        # In the order of PRICE_KEYS and CACHE_PRICE_KEYS.
         input_usd, output_usd, cached_usd, cache_write_usd = by_key.values()
         tokens = None
         if input_usd is not None and output_usd is not None:
@@ -181,6 +182,7 @@ async def within_budget(
         is_unusable = exc.answered
         raise
     finally:
+        # Also after a fault or a cancellation: what was reserved would otherwise stay reserved.
         budget.settle(
             grant,
             answered=is_unusable or (answer is not None and not answer.error),

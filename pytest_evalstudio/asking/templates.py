@@ -100,6 +100,7 @@ def _environment() -> Environment:
     from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    # Prompts are plain text, which escapes of HTML would change.
     return ImmutableSandboxedEnvironment(
         autoescape=False, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

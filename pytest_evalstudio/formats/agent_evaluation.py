@@ -341,6 +341,7 @@ def _parse_lines(text: str, name: str) -> Source:
     entries: list[Any] = []
     warnings: list[str] = []
     joined: list[str] = []
+    # `splitlines` would divide at U+2028 as well, which texts in JSON may contain.
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             joined.append("")

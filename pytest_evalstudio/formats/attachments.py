@@ -174,6 +174,7 @@ def _checked(item: AttachedFile, path: Path, *, is_image: bool) -> Attachment:
                 f"{_shown(item.path)} has another content than its sha256 says; restore the file, or correct"
                 " the digest"
             )
+        # The recorded answer was given to the content of the digest, not to what the file holds now.
         return _without_file(item)
     if (facts.media_type in IMAGE_TYPES) != is_image:
         key, other = ("images", "files") if is_image else ("files", "images")

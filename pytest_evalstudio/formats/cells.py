@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_evalstudio.text.unicode import valid_json
 
+# Possessive repeats: a long cell that is no list is refused without trying other divisions of it.
 _LITERAL = r"""(?:'(?:[^'\\\n]|\\.)*+'|"(?:[^"\\\n]|\\.)*+")"""
 _TEXTS = re.compile(rf"\[\s*+(?:{_LITERAL}[\s,]*+)*+\]", re.DOTALL)
 """List of texts as Python and NumPy write it: `['a', 'b']`, `['a' 'b']`."""

@@ -91,6 +91,7 @@ def ambiguous_strings(condition: Condition) -> list[str]:
 
 _TOKEN = re.compile(r"\w+")
 _BLANK = re.compile(r"\s*")
+# "1,200" does not match at all: its comma would otherwise be read as the one before an option.
 _VALUE = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?![0-9.'])(?!,[0-9])")
 _TOLERANCE = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?%?")
 
@@ -155,6 +156,7 @@ class _Parser:
         if self._word("number"):
             return self._number()
         word = _TOKEN.match(self.text, self.at)
+        # "" is in every string: at the end of the text the general message below applies.
         if char in "'“”„«‘’" and char:
             raise self._fault('strings must be in straight double quotes: "…"')
         if word and word[0] == "not":
@@ -287,6 +289,7 @@ class _Parser:
         if too_much := excess(pattern):
             raise self._fault(f"not a regular expression that is searched for: {too_much}", opened)
         try:
+            # `re` warns of possible nested sets, and pytest can be told to raise warnings as errors.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 re.compile(pattern)

@@ -228,9 +228,11 @@ class Not(Condition):
         return f'{self} (found "{shortened(text[span[0] : span[1]])}" at {span[0]})'
 
     def forbids(self, text: str, timeout_s: float = TIMEOUT_S) -> bool:
+        # NOT NOT asks for its operand, and so forbids nothing.
         return not isinstance(self.operand, Not) and self.operand.holds(text, timeout_s)
 
     def violations(self, text: str, timeout_s: float = TIMEOUT_S) -> tuple[tuple[int, int], ...]:
+        # Each operand of an OR is forbidden by itself; none of an AND is, and `find` returns None for it.
         operands = self.operand.operands if isinstance(self.operand, Or) else (self.operand,)
         spans = [operand.find(text, timeout_s) for operand in operands]
         return tuple(span for span in spans if span is not None)

@@ -381,6 +381,7 @@ def configuration(data: Mapping[str, object], *, file: str = "", folder: Path = 
     Raises:
         ConfigurationError: with file and key.
     """
+    # They are fields of the model, so that pydantic would accept them from a file.
     for name in ("file", "folder"):
         if name in data:
             raise ConfigurationError(f"{file or 'configuration'}: {name}: unknown key; remove it")
@@ -504,6 +505,7 @@ def _explain(exc: ValidationError) -> str:
     if error["type"] != "extra_forbidden":
         return f"{location}: {fact(error)}"
     field = Configuration.model_fields.get(str(error["loc"][0]))
+    # The default tells the class of a nested table, whose keys the hint has to name.
     owner = field.get_default(call_default_factory=True) if field else None
     table = type(owner) if isinstance(owner, Table) else Configuration
     names = [

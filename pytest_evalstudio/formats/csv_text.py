@@ -110,6 +110,7 @@ def read_csv(text: str, name: str, delimiter: str = "") -> CsvTable:
             )
         check_columns(names, name, line=1)
         for record in reader:
+            # DictReader puts surplus cells below the key None, and the value None in place of missing ones.
             if None in record or None in record.values():
                 more = "more" if None in record else "fewer"
                 raise DataError(
@@ -118,6 +119,7 @@ def read_csv(text: str, name: str, delimiter: str = "") -> CsvTable:
                     line=reader.line_num,
                     column=1,
                 )
+            # `line_num` is the last line of a record, and quoted cells may span several.
             breaks = sum(cell.count("\n") for cell in record.values() if cell)
             lines.append(reader.line_num - breaks)
             records.append({key: cell for key, cell in record.items() if cell not in ("", None)})
@@ -154,6 +156,7 @@ def nested_cells(record: dict[str, Any]) -> dict[str, object]:
         DataError: if a list is incomplete.
     """
     for name, cell in record.items():
+        # numpy.str_ is a str that has `tolist` as well.
         if hasattr(cell, "tolist") and not isinstance(cell, str):
             cell = record[name] = cell.tolist()  # an array or a number of NumPy
         if isinstance(cell, tuple):
@@ -168,7 +171,9 @@ def nested_cells(record: dict[str, Any]) -> dict[str, object]:
             record[name] = [cell] if values is None else values
         elif name in OBJECT_COLUMNS:
             value = object_in(cell)
+            # `evaluators` may be a list of names; the validation of the row refuses anything else.
             record[name] = (list_in(cell) or cell) if value is None else value
+    # pandas reads a column of whole numbers with empty cells as floats.
     if isinstance(record.get("run"), float) and record["run"].is_integer():
         record["run"] = int(record["run"])
     return record

@@ -266,6 +266,7 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
     complete_row_keys(list(rows.values()))
     source.warnings += _dangling(rows, f"{source.name} {pointer(*at)}")
     unique = _unique(source, rows, at, errors)
+    # The raw rows are read after those of `dataset`, whose lines they would replace.
     if at[0] != "raw_dataset" and (lines := _lines(source, data, at)):
         source.lines = {(row.key, row.model_key, row.run or 1): lines[index] for index, row in unique.items()}
     return unique, errors

@@ -239,6 +239,7 @@ def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
     error = max(
         arms, key=lambda arm: len(arm["loc"])
     )  # of a value with several forms, the form that it comes nearest to
+    # pydantic puts the names of the members of a union into the location; a file has no such step.
     loc = [
         step
         for step in error["loc"]

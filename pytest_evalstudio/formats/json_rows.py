@@ -54,6 +54,7 @@ class PackedRows(Sequence[object]):
 
     def drained(self) -> Iterator[object]:
         """Yield the rows and forget each, so that its memory serves what is made of it; nothing is left."""
+        # Reversed, since only the last element of a list is removed in constant time.
         rows = self._rows[::-1]
         del self._rows
         while rows:
@@ -110,6 +111,7 @@ class _Reader:
             if self._text[index : index + 1] == "}":
                 return members, index + 1
             index = self._after(",", index)
+        # A comma came before, so that a closing brace is a fault here, and not the end of an empty object.
         if members:
             raise ValueError("a name is missing")
         return members, self._after("}", index, blanks=False)

@@ -38,6 +38,7 @@ class Numbered:
 
     def __init__(self, used_keys: Iterable[str] = ()) -> None:
         self._taken = set(used_keys)
+        # The last number of each name, so that a name used n times does not take n² steps.
         self._last: dict[str, int] = {}
 
     def __call__(self, name: str) -> str:

@@ -31,6 +31,7 @@ def kind_of(data: object) -> str:
     if (kind := part_kind(data)) is not None:
         return kind.name
     if "tests" in data:
+        # A configuration of promptfoo has the key `tests` as well.
         is_of_promptfoo = "prompts" in data and ("providers" in data or "targets" in data)
         return "" if is_of_promptfoo else "suite"
     if "dataset" in data and "models" in data:

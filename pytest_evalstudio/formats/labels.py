@@ -64,6 +64,7 @@ class Label:
 
 def answer_id(text: str) -> str:
     """Return an id of an answer's text; it is never a number, which spreadsheets would round."""
+    # `backslashreplace`, since an answer may have a lone surrogate, which UTF-8 cannot hold.
     return f"a{hashlib.sha256(text.encode('utf-8', 'backslashreplace')).hexdigest()[:15]}"
 
 

@@ -92,6 +92,7 @@ def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
             earlier.append({"role": "system", "content": text})
         elif role == "user" and turns and not turns[-1].has_reply and text:
             turns[-1].prompt += f"\n{text}"
+        # Anthropic and Bedrock send results of tools as messages of the user, which begin no turn.
         elif role == "user" and (text or not results):
             turns.append(_Turn(prompt=text))
         elif role == "assistant" and not turns:

@@ -61,6 +61,7 @@ def compiled(pattern: str) -> Any:
     if too_much := excess(pattern):
         raise EvaluationError(f"cannot search for {shortened(pattern)!r}: {too_much}")
     try:
+        # V0 reads patterns as `re` does; V1 has sets within sets, and folds case in full.
         return regex.compile(_as_re_reads_it(pattern), regex.V0)
     except (regex.error, RecursionError, OverflowError, MemoryError) as exc:
         raise EvaluationError(f"cannot search for {shortened(pattern)!r}: {exc}") from None

@@ -33,6 +33,7 @@ _PARTS: Mapping[bytes, bytes] = {
     b"evalstudio_workflow": b"evalstudio_workflow",
 }
 """Root key of each format to another key that it must have somewhere."""
+# The end of the head counts as any value: it may cut the file within a root key or behind it.
 _OBJECT = rb"\s*:\s*(?:\{|\Z)|\s*\Z"
 _OBJECTS = rb"\s*:\s*(?:\[\s*(?:\{|\Z)|\Z)|\s*\Z"
 _OF_LISTS = re.compile(rb'"(tests|test_cases|inputs)"(?:' + _OBJECTS + rb")")
@@ -104,6 +105,7 @@ def has_gates(path: Path) -> bool:
     """
     try:
         with open_file(path) as file:
+            # One byte more than the limit tells that the file is larger.
             raw = file.read(MAX_GATES_BYTES + 1)
     except OSError:
         return False
@@ -188,6 +190,7 @@ def find_configuration(start: Path, stop: Path) -> Path | None:
         if os.path.isfile(folder / CONFIGURATION_FILE):  # unlike Path.is_file it takes any name
             return folder / CONFIGURATION_FILE
         shared = folder / SHARED_FILE
+        # Bytes that are not UTF-8 are replaced: only a table is sought in a file that others use as well.
         if os.path.isfile(shared) and _TABLE.search(shared.read_text(encoding="utf-8", errors="replace")):
             return shared
         if folder == stop:

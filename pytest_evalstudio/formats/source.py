@@ -82,6 +82,7 @@ class Source:
 
     def locate(self, pointer: str) -> tuple[int, int]:
         """Return the 1-based line and column of the value at a JSON pointer, or of its nearest ancestor."""
+        # "~1" first (RFC 6901): "~01" stands for "~1", and not for "/".
         steps = [step.replace("~1", "/").replace("~0", "~") for step in self.in_text(pointer).split("/")[1:]]
         if not self.text or self._located >= MAX_LOCATED:
             return 0, 0
@@ -173,6 +174,7 @@ def _parse_json(text: str, name: str, packs_rows: bool) -> Source:
     try:
         data = _load_json(text, name, packs_rows)
     except json.JSONDecodeError as first:
+        # Strings match as a whole, so that commas in them stay; a blank keeps the positions of the rest.
         repaired = _TRAILING_COMMA.sub(lambda match: " " if match[0] == "," else match[0], text)
         if repaired == text:
             raise _syntax_error(first, name) from None
@@ -210,9 +212,11 @@ def _load_json(text: str, name: str, packs_rows: bool) -> object:
         ) from None
     except RecursionError:
         raise DataError("is nested too deeply to be read", source=name) from None
+    # It is a ValueError as well, but has a position, which the caller reports.
     except json.JSONDecodeError:
         raise
     except ValueError as exc:
+        # E.g. an integer of more digits than Python converts.
         raise DataError(f"cannot be read: {exc}", source=name) from None
 
 

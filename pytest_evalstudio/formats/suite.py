@@ -234,6 +234,7 @@ class TestSuite(FormatModel):
         [2]
         """
         test = test or case.given_test() or Test()
+        # By identity: models of pydantic are equal by content, and a suite may have two equal tests.
         if not any(other is test for other in self.tests):
             self.tests.append(test)
         if not any(other is case for other in test.test_cases):
@@ -311,6 +312,7 @@ def _as_suite(source: Source) -> dict[str, Any]:
         return data
     source.root = suite_root(data)
     part = {name: value for name, value in data.items() if name != "$schema"}
+    # The root is "/tests/0" for a single test; that of a single test case is longer.
     test = part if source.root.count("/") == 2 else {"test_cases": [part]}
     return {"tests": [test]}
 

@@ -59,6 +59,7 @@ def load_yaml(text: str, name: str) -> object:
         if at and _open_brackets(text[: at.index]) > MAX_DEPTH:
             fault = _TOO_DEEP  # the reader of PyYAML 6.0.4 is ahead of its events, and has a limit of its own
         raise DataError(fault, source=name, line=line, column=column) from None
+    # TypeError: a list or object as a key has no hash. ValueError: an integer of too many digits for Python.
     except (yaml.YAMLError, ValueError, RecursionError, TypeError) as exc:
         raise DataError(
             f"is not YAML: {' '.join(str(exc).split()) or 'nested too deeply'}", source=name
@@ -141,6 +142,7 @@ def _loader(name: str) -> Any:
 def _plain_loader() -> Any:
     import yaml
 
+    # Empty resolvers of its own, so that YAML 1.1 does not apply and the class of PyYAML stays as it is.
     loader: Any = type(
         "PlainLoader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {"yaml_implicit_resolvers": {}}
     )
@@ -148,7 +150,9 @@ def _plain_loader() -> Any:
         loader.add_implicit_resolver(
             _TAG + kind, re.compile(pattern), ["" if char == "\0" else char for char in first]
         )
+    # For an explicit `!!timestamp` only: no resolver recognises a plain date.
     loader.add_constructor(f"{_TAG}timestamp", lambda self, node: node.value)
+    # JSON has no values for these explicit tags, which the safe loader would construct.
     for kind in ("binary", "omap", "pairs", "set"):
         loader.add_constructor(_TAG + kind, loader.construct_undefined)
     return loader

@@ -159,6 +159,7 @@ def _check(record: Record) -> None:
         for part, depth in walk(value):
             if depth > MAX_DEPTH:
                 raise record.error(f"is nested more than {MAX_DEPTH} levels deep; shorten it", name)
+            # Scores are not imported, whatever they hold.
             if isinstance(part, float) and not math.isfinite(part) and name != "scores":
                 raise record.error(f"{part} is not a JSON number; leave the value out or write null", name)
     error = record.value.get("error")

@@ -71,6 +71,7 @@ class MlflowTrace:
     def usage(self) -> dict[str, int]:
         """Return its tokens by kind."""
         stored = _data(mapping_of(self.info.get("trace_metadata")).get("mlflow.trace.tokenUsage"))
+        # The tokens of a trace are the sum of those of its spans, which are not added to it.
         counts = [stored] if stored else [span.get("mlflow.chat.tokenUsage") for _, span in self._spans]
         usage: dict[str, int] = {}
         for kind in _TOKENS:

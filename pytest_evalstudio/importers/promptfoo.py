@@ -105,6 +105,7 @@ def _add_rows(
                 omissions.add(f"prompt {prompt.label!r} with template logic", "write the questions out")
                 continue
             is_first = len(imported.rows) == before
+            # What is left out of a test is counted once, not for each of its questions.
             expectations = Expectations(omissions if is_first else Omissions())
             for assertion in assertions:
                 expectations.add(filled_json(assertion, variables))

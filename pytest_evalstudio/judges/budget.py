@@ -274,6 +274,7 @@ def _admit(spending: Spending, limits: BudgetLimits, chars: int, expected: Expec
         (spending.tokens, tokens, limits.max_tokens, "tokens"),
     )
     open_limits = [entry for entry in limited if entry[2] is not None]
+    # What is spent decides first: a refusal for it is final, while one for open reservations may pass.
     for amount, estimate, limit, refusal in open_limits:
         if amount.spent + estimate > (limit or 0.0) + _ROUNDING:
             return refusal

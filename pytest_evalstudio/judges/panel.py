@@ -187,6 +187,7 @@ class _Member:
             task = self._replies[key] = asyncio.create_task(self._put(text, question, priority))
             if self._asked.stores or len(self._replies) > MOST_REMEMBERED:
                 task.add_done_callback(lambda _: self._replies.pop(key, None))
+        # Other judgements may wait for the same reply, whatever becomes of this one.
         return await asyncio.shield(task)
 
     async def _put(self, text: str, question: Question, priority: int) -> tuple[Reply, Judging]:

@@ -151,6 +151,7 @@ def _paired(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+# NaN and infinities become texts, which are no numbers for the schema.
 _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_paired, parse_constant=str)
 
 

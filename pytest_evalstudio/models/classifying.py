@@ -117,7 +117,9 @@ class Classifier:
 
         opened = self.opened
         tokenizer = opened.tokenizer
+        # Texts of different lengths cannot share a batch without a token for padding.
         size = self._settings.batch_size if tokenizer.pad_token is not None else 1
+        # Texts of similar length share a batch, which then has little padding.
         order = sorted(range(len(parts)), key=lambda index: (-_chars(parts[index]), parts[index]))
         logits = np.zeros((len(parts), len(opened.labels)), dtype=np.float64)
         for start in range(0, len(order), size):
@@ -197,6 +199,7 @@ def sigmoid(logits: Floats) -> Floats:
     """
     import numpy as np
 
+    # Unlike 1 / (1 + exp(-x)), this does not overflow for large negative logits.
     return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
 
 

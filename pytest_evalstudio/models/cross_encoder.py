@@ -114,6 +114,7 @@ def _plan(tokenizer: Any, pair: Pair, tokens: tuple[int, int], room: int) -> Pla
     first, second = tokens
     if first + second <= room:
         return [([pair], 1)]
+    # What a short text leaves belongs to the other one; else each has half of the room.
     parts = windows(tokenizer, pair[0], max(room // 2, room - second))
     others = [other for other, _ in windows(tokenizer, pair[1], max(room // 2, room - first))]
     return [([(part, other) for other in others], count) for part, count in parts]

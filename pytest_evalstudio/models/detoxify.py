@@ -176,6 +176,7 @@ def _offline() -> Iterator[None]:
     """Make detoxify read the hub's cache only."""
     import huggingface_hub
 
+    # The environment variable of that name has no effect after the import of the package.
     before = huggingface_hub.constants.HF_HUB_OFFLINE
     huggingface_hub.constants.HF_HUB_OFFLINE = True
     try:

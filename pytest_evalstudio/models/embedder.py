@@ -98,6 +98,7 @@ class SentenceEmbedder:
         )
         if len(parts) != len(texts):
             sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float64)
+            # `sums[owners] += ...` would count only one of the windows of a text.
             np.add.at(sums, owners, rows * np.asarray(weights, dtype=np.float64)[:, None])
             rows = sums.astype(np.float32)
         lengths = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -129,6 +129,7 @@ class TextReader:
         model = self._model
         inputs, first = self._inputs(batch), min(window.first for window in batch) - 1
         keeps = "logits_to_keep" in inspect.signature(model.forward).parameters
+        # A token has as many logits as the vocabulary has entries, so that only those in use are kept.
         if keeps:
             inputs["logits_to_keep"] = torch.arange(
                 first, max(len(window.ids) for window in batch) - 1, device=model.device
@@ -148,6 +149,7 @@ class TextReader:
                 f"the language model {self.name} gave no number for a text; try language_model.dtype ="
                 " 'float32'"
             )
+        # Rounding can leave the logarithm of a probability slightly above 0.
         return [[min(0.0, value) for value in values] for values in logs]
 
     def _inputs(self, batch: Sequence[Window]) -> dict[str, Any]:
@@ -167,6 +169,7 @@ class TextReader:
         import torch
 
         longest = max(map(len, rows))
+        # Any token can fill the rows: the mask hides it, and some models have no token for padding.
         ids = torch.tensor([[*row, *[0] * (longest - len(row))] for row in rows], device=self._model.device)
         mask = torch.tensor(
             [[1] * len(row) + [0] * (longest - len(row)) for row in rows], device=self._model.device

@@ -69,6 +69,7 @@ class BertMatcher:
         return [scores[pair] for pair in clean]
 
     def _windows(self, text: str) -> list[str]:
+        # A token has a byte or more, but normalisation may add some: so short a text need not be counted.
         if 2 * len(text.encode()) <= self._limit:
             return [text]
         return [part for part, _ in windows(self._scorer._tokenizer, text, self._limit)]
@@ -104,6 +105,7 @@ class BertMatcher:
                 return 0.0, 0.0, 0.0
             joined += [vectors, torch.ones(vectors.shape[:2], dtype=torch.bool), weights]
         precision, recall, f1 = (float(value) for value in greedy_cos_idf(*joined))
+        # NaN alone is not equal to itself.
         if not all(value == value for value in (precision, recall)):
             raise EvaluationError(
                 f"the model {self.name} gave no number for a text; try language_model.dtype = 'float32'"

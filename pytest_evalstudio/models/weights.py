@@ -178,6 +178,7 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
         raise _missing(table, model, fact, brief=_NOT_HERE, kind=Unfetched)
     try:
         folder = snapshot(_FETCHED, local=False)
+        # Pickles last, and only where there is nothing else: they can run code when they are loaded.
         if not complete(folder):
             folder = snapshot(_FETCHED + _PICKLED, local=False)
     except (

@@ -64,6 +64,7 @@ def _cut(tokenizer: Any, text: str, limit: int) -> list[str]:
     while start < len(offsets):
         end = min(start + body, len(offsets))
         if end < len(offsets):
+            # Between words, but never in the first half: windows would become short, and many.
             between = next(
                 (
                     position

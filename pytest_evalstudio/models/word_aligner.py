@@ -137,6 +137,7 @@ def _matches(text: _Tokens, source: _Tokens) -> list[TokenMatch]:
 
     if not text.spans or not source.spans:
         return []
+    # Below every cosine, so that the first block always gives a position.
     best = np.full(len(text.spans), -2.0, dtype=np.float32)
     positions = np.zeros(len(text.spans), dtype=np.int64)
     for start in range(0, len(source.spans), _BLOCK):

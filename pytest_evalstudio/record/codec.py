@@ -61,6 +61,7 @@ def decode_line(raw: bytes) -> Line:
     """
     try:
         return _DECODER.decode(raw)
+    # It is a DecodeError as well, but the line is JSON: another decoder would refuse its types too.
     except msgspec.ValidationError:
         raise
     except (msgspec.DecodeError, UnicodeDecodeError):  # integers beyond 64 bits, half surrogate pairs

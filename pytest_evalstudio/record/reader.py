@@ -107,6 +107,7 @@ class RecordReader:
 
     def _check_version(self, raw: bytes) -> None:
         try:
+            # Without the types of this version, which a header of another one need not fit.
             head = decode_plain(raw)
         except (ValueError, RecursionError):
             head = None

@@ -17,6 +17,7 @@ _COMMITS = (
     "CIRCLE_SHA1",
     "GIT_COMMIT",
 )
+# The first that is set counts: of a pull request, GITHUB_REF_NAME is the merge, e.g. "12/merge".
 _BRANCHES = (
     "GITHUB_HEAD_REF",
     "GITHUB_REF_NAME",

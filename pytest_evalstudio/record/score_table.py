@@ -58,6 +58,7 @@ class TableAnswer:
         by_run = self.scores.get(column)
         if not by_run:
             return None
+        # `fsum` raises an error for infinities of both signs.
         mean = (
             math.fsum(by_run.values()) / len(by_run) if all(map(math.isfinite, by_run.values())) else math.inf
         )
@@ -105,6 +106,7 @@ def originals(answers: Iterable[TableAnswer]) -> Iterator[tuple[TableAnswer, tup
     remaining = list(answers)
     sources = {(answer.file, answer.key): answer.source for answer in remaining}
     for answer in remaining:
+        # Relationships may form a circle.
         key, visited = answer.key, {answer.key}
         while (source := sources.get((answer.file, key), "")) and source not in visited:
             visited.add(source)

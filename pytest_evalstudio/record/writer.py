@@ -95,6 +95,7 @@ class RecordWriter:
         self.run = completed(
             msgspec.structs.replace(run, **{name: getattr(self.run, name) for name in TABLES}), self._files
         )
+        # Beside the record: only within one file system is a file replaced in one step.
         final = self.path.with_name(f".{FILE}.{secrets.token_hex(4)}.tmp")
         with open(self.path, "rb") as unsorted, open(final, "xb") as target:
             target.write(encode_line(self.run) + b"\n")

@@ -71,6 +71,7 @@ def claims_of(text: str) -> list[Claim]:
 @cached_by_text
 def _claims(text: str) -> Sequence[Claim]:
     units = [unit for unit in split_units(text) if _WORD.search(text, unit.start, unit.end)]
+    # A text of nothing but structure, e.g. a single heading, still has to be compared by something.
     content = [unit for unit in units if not _is_structure(unit, text)] or units
     return tuple(_joined(content, text))
 

@@ -108,6 +108,7 @@ def _aligned(original: str, perturbed: str) -> list[Edit]:
     edits: list[Edit] = []
     position = between = 0
     removed = added = ""
+    # None ends a change at the end of the text, after which no unchanged piece comes.
     for piece in (*change_windows(original, perturbed, chars=0), None):
         if piece is not None and piece.kind == "removed":
             removed += piece.text
@@ -117,6 +118,7 @@ def _aligned(original: str, perturbed: str) -> list[Edit]:
             if removed or added:
                 parts = list(_parts(removed, added, position))
                 moved = _move(edits, parts, original) if between <= _MAX_MOVE_WORDS else None
+                # A move replaces the last edit, which is its other half; other parts are appended.
                 edits[len(edits) - (moved is not None) :] = parts if moved is None else [moved]
                 position += len(removed)
                 removed = added = ""

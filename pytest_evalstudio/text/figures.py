@@ -50,6 +50,7 @@ def figure(value: float | None, *, sign: bool = False) -> str:
         return f"{value:{mark},.0f}"
     if _SMALLEST <= abs(value) < 1e-4:
         return f"{value:{mark}.{3 - math.floor(math.log10(abs(value)))}f}".rstrip("0")
+    # `or`, since -0.0 would be written with its sign.
     return f"{value or 0.0:{mark}.4g}"
 
 

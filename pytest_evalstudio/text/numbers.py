@@ -220,6 +220,7 @@ def figures_of(text: str) -> Sequence[Figure]:
     if not _MAY_HAVE.search(text):
         return ()
     folded = fold_with_origins(text, join_numbers=False)
+    # Blanks of the same length, so that positions stay those of the folded text.
     plain = CITATION.sub(lambda match: " " * len(match[0]), folded.text)
     figures = sorted(_scanned(plain))
     if not folded.origins:
@@ -311,6 +312,7 @@ def _scanned(text: str) -> Iterator[Figure]:
         operator = match[2] or match[3]
         expression = f"{match[1]} {operator} {match[4]}".casefold()
         yield Figure(match.start(), match.end(4), "expression", text=expression)
+    # Only such digits may be thousands or decimals, and the habit takes two searches of the whole text.
     habit = decimal_habit(text) if windows and _AMBIGUOUS.search(text) else ""
     for match in _SPELLED_UNIT.finditer(text):
         if (figure := _number(_NUMBER.match(text, match.start()), text, habit)) is not None:
@@ -322,12 +324,14 @@ def _scanned(text: str) -> Iterator[Figure]:
         if (figure := _date(match)) is not None:
             spans.append(match.span())
             yield figure
+    # Dates are taken out first: "1.2.2024" would otherwise be a code, and the parts of others numbers.
     rest = _blanked(text, spans)
     spans = []
     for match in _matches(_TIME, rest, windows if _MAY_BE_TIMED.search(rest) else ()):
         spans.append(match.span())
         yield _time(match)
     for match in _matches(_CODE, rest, windows if _MAY_BE_CODED.search(rest) else ()):
+        # "1.200.000" looks like a version, but is a number.
         if not _GROUPED.match(match[0]):
             spans.append(match.span())
             yield _code(match)
@@ -366,6 +370,7 @@ def _date(match: re.Match[str]) -> Figure | None:
     possible = tuple((year, month, day) for year, month, day in dates if 1 <= month <= 12 and 1 <= day <= 31)
     if not possible:
         return None
+    # Two dates whose order is unknown are equal only where they are written in the same way.
     text = re.sub(r"\D+", "/", match[0]).lstrip("0").replace("/0", "/") if groups["first"] else ""
     parts = {part for year, _, day in possible for part in (year, day) if part}
     values = tuple(map(Fraction, sorted(parts)))
@@ -408,6 +413,7 @@ def _number(match: re.Match[str] | None, text: str, habit: Habit, has_losses: bo
         values = [-value for value in values]
     before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
     bound: Bound = ""
+    # A look-up in a set first: the two patterns would otherwise be searched at every number.
     if before.rstrip()[-2:].strip().casefold() in _BOUND_ENDS:
         bound = "min" if _MIN.search(before) else "max" if _MAX.search(before) else ""
     end = max(
@@ -439,6 +445,7 @@ def digit_values(digits: str, habit: Habit) -> list[Fraction]:
     sign = signs[0]
     if len(signs) > 1:
         return [Fraction(int(plain.replace(sign, "")))]
+    # Thousands never begin with 0: "0.125" is a decimal.
     is_group = bool(_GROUPED.match(plain)) and not plain.startswith("0")
     if not is_group:
         return _decimal(plain, sign)
@@ -446,6 +453,7 @@ def digit_values(digits: str, habit: Habit) -> list[Fraction]:
     if habit:
         return _decimal(plain, sign) if (habit == "comma") == (sign == ",") else [as_group]
     both = [as_group, *_decimal(plain, sign)]
+    # Without a habit, signs are read as in English: a comma divides thousands, a point decimals.
     return both if sign == "," else both[::-1]
 
 
@@ -506,6 +514,7 @@ class FigureIndex:
     def add(self, figures: Iterable[Figure]) -> None:
         """Add the figures of a source."""
         for figure in figures:
+            # "" is the least: a figure that may be without a unit counts as one without.
             unit = min((reading.unit for reading in figure.readings), default="")
             for value in figure.values:
                 self.written[value].add((unit, figure.bound))
@@ -574,6 +583,7 @@ class FigureIndex:
         """Return True if a date can be the same; two ambiguous ones have to be written in the same order."""
         year, month, day = date
         years = self.dates.get((month, day), {})
+        # The year 0 is one that is not written, and fits every other.
         candidates = years.values() if not year else (years.get(year, set()), years.get(0, set()))
         forms = set().union(*candidates)
         return bool(forms) and (len(figure.dates) == 1 or "" in forms or figure.text in forms)

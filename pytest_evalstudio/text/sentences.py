@@ -112,6 +112,7 @@ def _stripped(text: str, unit: Unit) -> Unit:
 
 def _lines(text: str) -> Iterator[_Line]:
     position = 0
+    # `splitlines` would divide at other characters too, and the positions below would be wrong.
     for line in text.split("\n"):
         yield _Line(position, position + len(line), line)
         position += len(line) + 1
@@ -225,6 +226,7 @@ def _end_of_stretch(lines: Sequence[_Line], first: int) -> int:
 
 def _is_line_of_its_own(line: str, following: str) -> bool:
     """Return True if a line break ends a unit: the line is too short to be wrapped, or a label follows."""
+    # Two blanks or a backslash at the end are a hard line break in Markdown.
     if line.endswith(("  ", "\\")) or _BOLD_LINE.match(line):
         return True
     if _LABEL.match(line) and _LABEL.match(following):

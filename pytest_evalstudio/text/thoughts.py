@@ -150,6 +150,7 @@ def _split(text: str, tags: Iterator[_Tag]) -> Reply:
 
 
 def _is_quoted(text: str, tag: _Tag) -> bool:
+    # Tuples, since the empty text at an edge would be in every string.
     return text[tag.start - 1 : tag.start] in (*_QUOTES,) or text[tag.end : tag.end + 1] in (*_QUOTES,)
 
 

@@ -74,6 +74,7 @@ def decimal_text(text: str) -> str:
     ('1200.5', '', '')
     """
     value = number_value(text)
+    # A denominator that divides no power of ten, such as 3, has no finite decimal form.
     if value is None or 10**MAX_DIGITS % value.denominator:
         return ""
     digits = len(str(value.denominator)) - 1

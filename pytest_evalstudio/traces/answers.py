@@ -122,6 +122,7 @@ def _with_calls_of_reply(
 
 def _with_chunks_of_reply(context: Sequence[str], traced: Sequence[str], steps: Sequence[Step]) -> list[Step]:
     """Return steps whose chunks are those of the reply; others are left out."""
+    # From the end, so that the first of equal chunks counts.
     positions = {text: index for index, text in reversed(list(enumerate(context)))}
     return [
         structs.replace(

@@ -57,6 +57,7 @@ def merged_calls(group: Sequence[TracePart], omissions: Omissions) -> tuple[list
             entries.append((parts[-1].span.started_s or time, last, parts[-1].span.id))
         else:
             entries.append((time, call, ""))
+    # By time alone: calls have no order, and those that a model requested together keep theirs.
     entries.sort(key=lambda entry: entry[0])
     for _, call, _ in entries:
         if call.result is None and not call.error:
@@ -151,6 +152,7 @@ class _OpenCalls:
         if index is not None:
             return None if self._open.pop(index, None) is None else index  # None: a further attempt
         index = self._next(self._signatures(call.name).get(call_signature(call)))
+        # A span with other arguments is another call; one without any may only lack their record.
         if index is None and not call.arguments:
             index = self._next(self._by_name.get(call.name))
         return index

@@ -114,6 +114,7 @@ class SpanStore:
         self._receives = receives
         self._changed = threading.Condition()
         self._traces: dict[str, _Arrivals] = {}
+        # A dictionary as a set with an order, since the oldest traces are forgotten first.
         self._done: dict[str, None] = {}
         self._size = 0
         self._silent = 0

@@ -106,6 +106,7 @@ def _is_of_request(turn: Mapping[str, Any], following: Mapping[str, Any]) -> boo
 
 
 def _trace_id(turn: Mapping[str, Any]) -> str:
+    # W3C Trace Context: two digits of the version, a hyphen, and the 32 digits of the trace.
     return str(turn["traceparent"][3:35] or turn["key"])
 
 

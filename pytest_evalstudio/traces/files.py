@@ -213,6 +213,7 @@ class TraceFiles:
             line = file.readline(MAX_JSON_BYTES + 1)
 
     def _index_value(self, number: int, start: int, text: bytes, line: int) -> None:
+        # The length stays the same, so that positions in the text are those in the file.
         text = valid_json_bytes(text)
         if text.startswith(_BYTE_ORDER_MARK):
             start, text = start + len(_BYTE_ORDER_MARK), text[len(_BYTE_ORDER_MARK) :]

@@ -56,6 +56,7 @@ class InProcessSpans:
     def question(self, trace_id: str, span_id: str) -> Iterator[None]:
         """Make the spans that begin in this context, and in threads and tasks of it, those of a question."""
         self.watch()
+        # Flag 1 is "sampled": by default the SDK drops spans whose parent is not.
         context = self._trace.SpanContext(
             int(trace_id, 16), int(span_id, 16), is_remote=True, trace_flags=self._trace.TraceFlags(1)
         )

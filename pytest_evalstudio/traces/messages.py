@@ -248,6 +248,7 @@ def amount(value: Json) -> float | None:
         return None
     try:
         return float(value) if math.isfinite(value) else None
+    # An integer beyond the range of floats, which `isfinite` cannot convert.
     except OverflowError:
         return None
 

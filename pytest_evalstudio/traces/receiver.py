@@ -102,6 +102,7 @@ class Receiver:
 
     def start(self) -> None:
         """Start to receive."""
+        # The interval bounds the time for which `close` waits.
         threading.Thread(
             target=self._server.serve_forever, args=(0.05,), name="evalstudio-otlp", daemon=True
         ).start()
@@ -124,6 +125,7 @@ class Receiver:
         """Return the spans that another process of the run asks for; None if it does not know the address."""
         parts = urlsplit(path)
         token, _, name = parts.path.strip("/").partition("/")
+        # As bytes: `compare_digest` raises an error for texts that are not ASCII.
         if name != "spans" or not hmac.compare_digest(token.encode(), self._token.encode()):
             return None
         query = parse_qs(parts.query)
@@ -248,6 +250,7 @@ class _Rate:
 
 def _unpacked(body: bytes) -> bytes:
     """Return the content of gzip; a bomb is not unpacked beyond the limit."""
+    # 16 is added for the header and trailer of gzip.
     unpacker = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     try:
         content = unpacker.decompress(body, MAX_CONTENT_BYTES)

@@ -46,6 +46,7 @@ def read_workbook(path: Path, name: str) -> Source:
         with warnings.catch_warnings(), open_file(path) as file:
             warnings.simplefilter("ignore")  # of parts that are not read, such as validations of cells
             _check_size(file, name)
+            # openpyxl gives either the stored values or the formulas, so that it reads the file twice.
             values, formulas = (
                 openpyxl.load_workbook(file, read_only=True, data_only=data_only, keep_links=False)
                 for data_only in (True, False)
@@ -116,6 +117,7 @@ def _text(value: object) -> str:
         return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    # A date of Excel is a number of days, which openpyxl reads as midnight of that day.
     if isinstance(value, datetime.datetime) and value.time() == datetime.time():
         return value.date().isoformat()
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
