@@ -147,7 +147,7 @@ def _rescored(arguments: argparse.Namespace, base: Side) -> Side:
     provider = ModelProvider(cache=Path(arguments.cache), registry=registry)
     try:
         with opened(arguments.base) as reader:
-            config = configuration_for("suite.json", arguments.config)
+            config = configuration_for("suite.json", arguments.config)  # no such file is needed: the search begins here
             return rescored(reader, base, config, registry=registry, provider=provider)
     finally:
         provider.close()
