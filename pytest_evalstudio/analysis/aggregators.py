@@ -298,6 +298,7 @@ class Aggregator:
             nodeid=item.nodeid,
             finding=finding,
         )
+        # Repeats of an item give equal findings shortly after each other; to search all would be quadratic.
         if entry in self.findings[-20:]:
             return
         if len(self.findings) < LISTED:

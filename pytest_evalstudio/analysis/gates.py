@@ -117,6 +117,7 @@ def parse_gate(text: str) -> Gate:
     """
     sign = _SIGN.search(text)
     text_left, number = (text[: sign.start()].strip(), text[sign.end() :].strip()) if sign else ("", "")
+    # In "=>" only ">" is a sign: without this check, the message would be that "rouge=" names no evaluator.
     if sign is None or "=" in text_left or len(number.split()) != 1:
         raise _malformed(text, "a comparison with a number is missing")
     if not _NUMBER.match(number) or not math.isfinite(float(number)):
@@ -257,6 +258,7 @@ def _evaluate_named(gate: Gate, term: TermValue | None) -> GateResult:
 
 
 def _evaluate(gate: Gate, board: Leaderboard | None, models: Mapping[str, str]) -> GateResult:
+    # A model that the evaluator was not put to has nothing to meet, except where that is so for all models.
     put_to = [model for model in models if board is not None and board.standing(model) is not None]
     values = {model: None if board is None else _value(gate, board, model) for model in put_to or models}
     missed = tuple(model for model, value in values.items() if not gate.meets(value))

@@ -21,6 +21,7 @@ from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.ranking import percentile, ranks
 from pytest_evalstudio.stats.types import Floats, Interval
 
+# A batch of bootstrapped columns has two arrays of so many floats, 32 MB each.
 _ENTRIES_AT_ONCE = 4_000_000
 
 
@@ -204,12 +205,14 @@ def _figure(
     score = None if wide is None else wide.scores.get(metric.key)
     if score is None or math.isnan(score):
         return mean, False
+    # A figure that is the mean of the rows keeps the interval of that mean.
     return float(score), mean is None or not math.isclose(mean, score, abs_tol=1e-12)
 
 
 def _mean(numbers: Floats | None) -> float | None:
     if numbers is None or not numbers.size:
         return None
+    # fsum raises ValueError for infinities of both signs; NumPy gives NaN, which has no mean.
     total = math.fsum(numbers) if np.isfinite(numbers).all() else float(numbers.sum())
     return None if math.isnan(total) else total / numbers.size
 

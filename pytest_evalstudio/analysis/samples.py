@@ -77,6 +77,7 @@ class ScoreAggregator(Struct):
         if not case_limits:
             return metric.threshold
         rest = self.verdicts - len(case_limits)
+        # A metric's own threshold may be infinite, and 0 times infinity is NaN.
         return (math.fsum(case_limits) + (rest * metric.threshold if rest else 0.0)) / self.verdicts
 
 
@@ -132,6 +133,7 @@ class CaseBook(Struct):
         keys = {case}
         while (source := self.sources.get(case)) is not None:
             parent = self.ids.get(source)
+            # A record that was edited may name sources in a circle, or one that it does not have.
             if parent is None or parent in keys:
                 break
             keys.add(parent)

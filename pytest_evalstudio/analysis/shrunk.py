@@ -75,6 +75,7 @@ class ShrunkFlips(Struct, frozen=True, kw_only=True):
             by_case.setdefault(flip.nodeid, []).append(flip)
         shown = 0
         for nodeid, flips in by_case.items():
+            # By identity: edits of two evaluators may be equal, and would share one entry.
             evaluators = {id(flip.smallest): flip.evaluator for flip in flips}
             for edits in equal_edits(flip.smallest for flip in flips):
                 if limit == 0:

@@ -38,6 +38,7 @@ class Spool:
         if file is None:
             spooled = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY, mode="w+", encoding="utf-8")  # noqa: SIM115 (the stack closes it)
             file = files[model] = self._open.enter_context(spooled)
+        # The escapes of json keep a row on one line, and half a surrogate pair out of the UTF-8 file.
         file.write(
             json.dumps([key, row.expected_by(evaluator), row.answer.text, outcome.scores, outcome.sketch])
             + "\n"

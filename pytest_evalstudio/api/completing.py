@@ -85,6 +85,7 @@ def complete_lab(
     completed: list[CompletedRows] = []
     try:
         for key, table in model_tables.items():
+            # Copies, since the raw data set keeps its rows without answers.
             rows = [row.model_copy(deep=True) for row in waiting if row.model_key == key]
             with open_model(
                 str(table["name"]),

@@ -106,7 +106,7 @@ class LabBuilder:
                     budget=budget_of(table),
                 )
                 self._sessions.append((session, _runs(name, table.get("runs", runs))))
-        except BaseException:
+        except BaseException:  # the caller gets no object on which to close the sessions that are open
             self.close()
             raise
 

@@ -147,6 +147,7 @@ def _rescored(arguments: argparse.Namespace, base: Side) -> Side:
     provider = ModelProvider(cache=Path(arguments.cache), registry=registry)
     try:
         with opened(arguments.base) as reader:
+            # No such file is needed: the name makes the search begin in the current folder.
             config = configuration_for("suite.json", arguments.config)
             return rescored(reader, base, config, registry=registry, provider=provider)
     finally:

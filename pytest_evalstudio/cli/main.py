@@ -24,6 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"evalstudio: {exc}", error=True)
         return USAGE
     except BrokenPipeError:
+        # The reader, e.g. `head`, needs no more; Python would complain on stderr when it flushes at the exit.
         sys.stderr.close()
         return FINE
     except OSError as exc:
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     except KeyboardInterrupt:
         say("evalstudio: interrupted", error=True)
-        return 130
+        return 130  # 128 and the number of SIGINT, as shells report it
 
 
 class Parser(argparse.ArgumentParser):

@@ -15,7 +15,7 @@ from pytest_evalstudio.cli.common import local
 STANDARD_INPUT = "-"
 STANDARD_INPUT_NAME = "standard input"
 """Name in messages."""
-_SIGNATURES = {b"PAR1": ".parquet", b"PK\x03\x04": ".eval"}
+_SIGNATURES = {b"PAR1": ".parquet", b"PK\x03\x04": ".eval"}  # the logs of Inspect are ZIP archives
 
 
 @contextlib.contextmanager
@@ -48,6 +48,7 @@ def _suffix(path: Path, text_suffix: str) -> str:
         file.seek(0)
         first = b""
         while line := file.readline():
+            # Some programs write this mark of UTF-8 first.
             if first := line.removeprefix(b"\xef\xbb\xbf").strip():
                 break
         rest = next((line for line in file if line.strip()), b"")

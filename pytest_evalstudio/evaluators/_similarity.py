@@ -41,6 +41,7 @@ class TextEmbeddings:
     def __init__(self, texts: Iterable[str], embedder: Embedder | None) -> None:
         import numpy as np
 
+        # The order of a set differs from process to process, and with it the batches of the embedder.
         self._places = {text: position for position, text in enumerate(sorted(set(texts)))}
         vectors = provided(embedder, "embedder").encode(list(self._places))
         self._matrix = np.asarray(vectors, dtype=np.float64)

@@ -209,6 +209,7 @@ def _expected(folder: str, expectations: Sequence[Expectation]) -> Iterator[tupl
 
 def _matches(root: Path, expected: Expectation) -> tuple[list[Path], str]:
     pattern = expected.path
+    # The part before the first wildcard: the search must not begin in a folder outside.
     if _escapes(root, pattern.split("*")[0]):
         return [], "is outside the folder of the test"
     if any(char in pattern for char in _GLOB):

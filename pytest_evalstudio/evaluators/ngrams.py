@@ -73,6 +73,7 @@ class Rouge:
                 "the expected output has no word or emoji; ROUGE reads nothing else"
             )
         is_package = case.expected_output.isascii() and case.actual_output.isascii()
+        # Texts without pairs have a score of 0 in the package, which holds for ASCII texts.
         has_pairs = is_package or max(len(expected), len(answer)) > 1
         try:
             scores = {

@@ -130,6 +130,7 @@ class SummarizationCompletenessFaithfulness:
         """The faithful sentences of a summary as one text, "" for none."""
         return " ".join(
             sentence.text
+            # The table of texts that are too long is empty.
             for sentence, row in zip(summary, table, strict=False)
             if row and max(row) >= self.faithful_from
         )

@@ -66,7 +66,7 @@ class ToolArguments:
     )
 
     def __post_init__(self) -> None:
-        read_definitions(self.tools)
+        read_definitions(self.tools)  # a fault of the definitions is to be seen before the run
 
     def not_applicable(self, case: Case) -> str:
         return "" if case.tool_calls else "the answer has no tool calls"

@@ -98,7 +98,7 @@ class ToolCalls:
     def __post_init__(self) -> None:
         if self.other_arguments not in ("allow", "forbid"):
             raise ValueError(f'other_arguments: expected "allow" or "forbid", found {self.other_arguments!r}')
-        self._defaults()
+        self._defaults()  # a fault of the definitions is to be seen before the run
 
     def not_applicable(self, case: Case) -> str:
         return "the case has no expected_tool_calls" if case.expected_tool_calls is None else ""

@@ -154,6 +154,7 @@ def read_rule(table: object, index: int) -> Rule:
             raise ConfigurationError(
                 f"{location}: a rule has no key {name!r}. {nearest(name, types)}".strip()
             )
+        # True and False are of the type int, too.
         if not isinstance(value, types[name]) or (isinstance(value, bool) and types[name] is int):
             raise ConfigurationError(f"{location}.{name}: expected {types[name].__name__}, found {value!r}")
     if not table.get("tool"):
@@ -190,6 +191,7 @@ def _faults(rule: Rule, case: Case) -> Iterator[BrokenRule]:
         yield broken("never", first, f"{_named(calls, first)} is never allowed")
     if rule.needs_confirmation and not _agrees(case.question):
         yield broken("needs_confirmation", first, f"{_named(calls, first)} without the user's confirmation")
+    # What precedes the first call precedes all of them.
     if rule.after and not any(
         fnmatchcase(call.name, rule.after) and not call.error for call in calls[:first]
     ):

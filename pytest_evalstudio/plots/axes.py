@@ -44,6 +44,7 @@ class Scale(Struct, frozen=True):
         rough = (self.high - self.low) / count
         size = 10.0 ** math.floor(math.log10(rough))
         step = next(size * factor for factor in _STEPS if size * factor >= rough * 0.999)
+        # Without the tolerance a tick at an end is lost: 0.3 / 0.1 is 2.9999999999999996.
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [round(number * step, 12) for number in range(first, last + 1)]
 

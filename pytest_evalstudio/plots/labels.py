@@ -19,6 +19,7 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
     ['model-2', 'model-10']
     """
     parts = _NUMBER.split(text)
+    # Python raises ValueError for a number of more than 4,300 digits.
     return tuple(
         (1, int(part[:300]), part) if index % 2 else (0, 0, part) for index, part in enumerate(parts)
     )
@@ -67,6 +68,7 @@ def _without_prefix(names: Sequence[str], limit: int) -> list[str]:
     if max(len(name) - cut for name in names) > limit:
         cut = max(cut, *(shared.rfind(sign) + 1 for sign in "-_/:"))
     rests = [name[cut:] for name in names]
+    # A rest without a letter, e.g. a version number, would not be seen to be a model.
     return rests if all(_LETTER.search(rest) for rest in rests) else list(names)
 
 

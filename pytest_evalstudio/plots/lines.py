@@ -42,7 +42,7 @@ def line_chart(title: str, runs: Sequence[str], lines: Sequence[PlotLine]) -> st
     points = [point for line in shown for point in line.points if point is not None]
     ends = [end for point in points for end in point if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    margin = (high - low) * 0.05 or 0.05
+    margin = (high - low) * 0.05 or 0.05  # equal values would give a scale without a height
     description = "; ".join(
         f"{line.name}: {', '.join('none' if point is None else figure(point.mean) for point in line.points)}"
         for line in shown
@@ -55,7 +55,7 @@ def line_chart(title: str, runs: Sequence[str], lines: Sequence[PlotLine]) -> st
     for value in y.ticks(4):
         canvas.line(60, y(value), WIDTH - 24, y(value))
         canvas.text(52, y(value) + 4, f"{value:g}", anchor="end", classes="q s")
-    step = max(1, -(-len(runs) // 6))
+    step = max(1, -(-len(runs) // 6))  # rounded up: there is room for six labels
     for number in range(0, len(runs), step):
         canvas.text(x(number), HEIGHT - 20, fitted(runs[number], 90), anchor="middle", classes="q s")
     canvas.line(60, HEIGHT - 40, WIDTH - 24, HEIGHT - 40, stroke=QUIET)

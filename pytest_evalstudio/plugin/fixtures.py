@@ -223,7 +223,7 @@ def _check_cases(fixture: str, cases: object) -> None:
 class TestedModel(AskedModel):
     """A configured model in a test; what a budget leaves out skips the test."""
 
-    __test__ = False
+    __test__ = False  # pytest collects classes named Test… of a test module that imports them
 
     def _refuse(self, reason: str) -> None:
         pytest.skip(f"not run: {reason}")

@@ -131,6 +131,7 @@ class Models:
             return calls, LocalPurse()
         if command_line.run_id and self._cache.store.is_writable:
             return calls, SharedPurse(self._cache.store, f"{command_line.run_id} {name}")
+        # Without a common store, each worker has an equal part.
         return calls // command_line.workers, LocalPurse()
 
     @functools.cached_property

@@ -342,6 +342,7 @@ class Recorder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             reader = RecordReader(record)
+            # Windows allows no colon in the name of a file.
             name = f"{reader.run.created.replace(':', '')[:17]}-{reader.run.run_id[:8]}.jsonl"
             save(reader, folder / name, saved=now(), with_answers=False)
             return history(record_files([folder]))

@@ -180,6 +180,7 @@ def _share_values(item: EvalItem, report: pytest.TestReport) -> None:
 def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestReport) -> None:
     if report.when != "setup" or not hasattr(item, "chunk"):
         return
+    # The item whose set-up evaluates the chunk is not charged the time of the others.
     setup_s = max(0.0, call.duration - item.chunk.spent_s)
     item.chunk.spent_s = 0.0
     result = item.finished_result()

@@ -50,7 +50,7 @@ def _received_plan(node: Any) -> WorkerPlan | None:
     if channel is None:
         return None
     try:
-        data = channel.receive(timeout=0)
+        data = channel.receive(timeout=0)  # a worker sends it before it reports its collection
     except (channel.TimeoutError, EOFError):
         return None
     from pytest_evalstudio.plugin.sharing import WorkerPlan
@@ -160,6 +160,7 @@ class ChunkedScheduler:
         return self._chosen is not None and bool(self._chosen.has_pending)
 
     def __getattr__(self, name: str) -> Any:
+        # From the dictionary: an attribute that is not set yet would be looked up here again, without end.
         suite = self.__dict__.get("_chosen")
         if suite is None:
             raise AttributeError(name)

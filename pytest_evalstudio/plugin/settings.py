@@ -38,6 +38,7 @@ class Shard(NamedTuple):
 
     def has(self, family: str) -> bool:
         """Return whether the items of a family are in this shard; each family is in one."""
+        # Not hash(), whose value of a text differs from process to process.
         digest = hashlib.sha256(family.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest[:8]) % self.total + 1 == self.number
 
@@ -135,6 +136,7 @@ class Settings:
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate)
+        # Each of these properties checks its option when it is read.
         _ = self.renamed_models, self.shard, self.policy, self.fail_on, self.otlp
         if self._option.evalstudio_config:
             self.for_folder(self._root)

@@ -218,6 +218,7 @@ def _uri(path: str) -> str:
 
 
 def _data(text: str) -> str:
+    # The percent sign first, since the other escapes begin with one.
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

@@ -294,6 +294,7 @@ def _leaves(condition: Condition) -> Iterator[Condition]:
     if isinstance(condition, And | Or):
         for operand in condition.operands:
             yield from _leaves(operand)
+    # De Morgan: the negated terms together say the same as the negated whole.
     elif isinstance(condition, Not) and isinstance(condition.operand, And | Or):
         for leaf in _leaves(condition.operand):
             yield leaf.operand if isinstance(leaf, Not) else Not(leaf)

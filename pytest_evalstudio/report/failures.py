@@ -95,6 +95,7 @@ class FailureBook:
 
     def _keep(self, info: EvaluatorEntry, item: Item, verdict: Verdict) -> None:
         self.total[info.id] += 1
+        # Falls, so that of equal scores the first items are kept; unique, so that cases are never compared.
         self._count -= 1
         badness = _badness(info.primary, verdict.scores)
         heap = self._heaps[info.id]

@@ -155,6 +155,7 @@ class Archive:
         if kind is not None:
             self._unfinished.unlink()
             return
+        # A fault of the packer is raised here, before an earlier archive is replaced.
         for task in self._tasks:
             task.result()
         os.replace(self._unfinished, self._target)
@@ -162,7 +163,8 @@ class Archive:
     def _pack(self, path: Path, name: str, method: int) -> None:
         entry = zipfile.ZipInfo(name, _EPOCH)
         entry.compress_type = method
-        entry.external_attr = 0o644 << 16
+        entry.external_attr = 0o644 << 16  # the mode of Unix; zipfile's own is 0600
+        # By the size, zipfile decides before it writes whether the entry needs ZIP64.
         entry.file_size = path.stat().st_size
         entry._compresslevel = _COMPRESSION_LEVEL  # type: ignore[attr-defined]  # open() of an entry has no other way to say it
         with open(path, "rb") as source, self._zip.open(entry, "w") as packed:

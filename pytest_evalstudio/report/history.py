@@ -44,6 +44,7 @@ def drawn_models(content: History) -> Sequence[str]:
 
     def pass_rate(model: str) -> float:
         point = last.get(model)
+        # Above any rate: a model without a result in the last run comes last.
         return 2.0 if point is None else point.mean
 
     return sorted(models, key=pass_rate)[:MOST_LINES]

@@ -191,6 +191,7 @@ def _marked(stretches: Sequence[Stretch]) -> str:
         text = stretch.text[:remaining]
         remaining -= len(text)
         words = escaped(text, TEXT_CHARS + 1)
+        # Blanks go outside of the asterisks: Markdown reads no bold type that begins or ends with one.
         before, after = text[:1].isspace(), text[-1:].isspace()
         shown = f"**{words}**" if stretch.changed and words else words
         parts.append(f"{' ' if before else ''}{shown}{' ' if after else ''}")

@@ -253,6 +253,7 @@ def _address(text: str) -> str:
     >>> _address("a/b[c] \ud83d")
     'a%2Fb%5Bc%5D%20%EF%BF%BD'
     """
+    # With these characters quote leaves the same ones as JavaScript's encodeURIComponent.
     return quote(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="!'()*~")
 
 

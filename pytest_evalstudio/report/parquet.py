@@ -75,6 +75,7 @@ class ParquetSheet:
     def _line(self, values: Sequence[Any]) -> bytes:
         row = dict(zip(self._columns[self._shared :], values, strict=True))
         for name in self._scores:
+            # Rows hold an infinite score as the word "Infinity", which float() reads.
             row[name] = None if row[name] is None else float(row[name])
         return _json_line(row)
 
@@ -89,6 +90,7 @@ class ParquetSheet:
         text = b"\n".join(lines)
         table = pyarrow.json.read_json(
             pyarrow.BufferReader(text),
+            # One block for all: a row that is longer than a block is an error for pyarrow.
             read_options=pyarrow.json.ReadOptions(use_threads=False, block_size=len(text) + 1),
             parse_options=pyarrow.json.ParseOptions(
                 explicit_schema=_read_schema(self._schema), unexpected_field_behavior="error"

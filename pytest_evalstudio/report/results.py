@@ -278,7 +278,7 @@ def _shared_cells(item: Item, row: RecordRow) -> _SharedCells:
     try:
         fragments = [None if data is None else orjson.Fragment(data) for data in nested]
         entry = orjson.dumps(dict(zip(_COLUMNS, _with_nested(values, fragments), strict=True)))
-    except orjson.JSONEncodeError:
+    except orjson.JSONEncodeError:  # half a surrogate pair, or an integer of more than 64 bits
         parsed = [None if data is None else json.loads(data) for data in nested]
         entry = written(dict(zip(_COLUMNS, _with_nested(values, parsed), strict=True)))
     texts = _with_nested(values, [None if data is None else data.decode() for data in nested])

@@ -60,6 +60,7 @@ class Chart(Struct, frozen=True):
 
 def charts(sensitivities: Sequence[Sensitivity]) -> list[Chart]:
     """Return a chart per perturbator that was run at two or more intensities."""
+    # The analysis sorts them by perturbator, as groupby needs it.
     grouped = [list(curves) for _, curves in groupby(sensitivities, key=lambda curve: curve.perturbator)]
     return [_chart(curves) for curves in grouped if any(len(curve.points) > 1 for curve in curves)]
 

@@ -34,7 +34,7 @@ def weak_points(columns: Columns, run: Run, info: EvaluatorEntry) -> list[tuple[
         best = metric.range[1] if metric.better == "higher" else metric.range[0]
         points = []
         for item, score, threshold in columns.lowest(info, index, SHOWN):
-            if score == best:
+            if score == best:  # the worst come first: all further scores are perfect, too
                 break
             case, model = columns.line(item)
             passes = metric.passes(score, threshold) if metric in info.judged_metrics else None

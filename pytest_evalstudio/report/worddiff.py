@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 
 from msgspec import Struct
 
+# A number with separators is one word, so that another amount is marked as a whole.
 _TOKEN = re.compile(r"\s+|\d+(?:[.,]\d+)+|\w+|[^\w\s]")
 _WORDS = 120
 """Words on each side for which the order counts; of longer texts, words are compared without their order."""

@@ -98,6 +98,7 @@ def _options(selected: ConfiguredEvaluator) -> dict[str, object]:
 
 
 def _equal(value: object, default: object) -> bool:
+    # As texts, a tuple of a default equals a list of the configuration.
     return value == default or _text(value) == _text(default)
 
 

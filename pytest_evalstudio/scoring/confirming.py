@@ -98,6 +98,7 @@ def repeats_of(result: Result, responses: Sequence[bool]) -> list[bool | None]:
     states = [repeat_passes(result, index) for index in range(len(result.outcomes))]
     if not responses or result.regressed:
         return states
+    # None stays None: the repeat of an evaluator that broke has no verdict.
     return [state and responses[index] for index, state in enumerate(states)]
 
 

@@ -202,6 +202,7 @@ def _answered_cases(plan: PlannedTask, models: dict[str, CallEstimate]) -> list[
             prompts, answers = [request], [stored]
         examples = session.earlier_answers(prompts)
         for prompt, known, example in zip(prompts, answers, examples, strict=True):
+            # The run asks a repeated question once, where answers are stored.
             if not (session.stores and prompt in entry.seen):
                 entry.seen.add(prompt)
                 entry.note(prompt, known, example)

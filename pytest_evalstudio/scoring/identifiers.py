@@ -39,6 +39,7 @@ def _safe(value: object, name: str) -> object:
     if isinstance(value, str):
         return MASK if value and looks_secret(name) else redact(value)
     if isinstance(value, Mapping):
+        # Below a secret's name all values are secret, whatever their own keys are.
         return {key: _safe(item, name if looks_secret(name) else str(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_safe(item, name) for item in value]

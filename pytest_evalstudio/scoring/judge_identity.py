@@ -38,6 +38,7 @@ class JudgeIdentity(Struct, frozen=True, kw_only=True):
             evaluator=selected.id,
             type=selected.spec.id,
             judge=dict(selected.judge),
+            # As a saved check has them, where a tuple has become a list.
             parameters=json.loads(json.dumps(dict(selected.parameters), default=str)),
             threshold=selected.thresholds[selected.spec.primary.key],
         )

@@ -191,6 +191,7 @@ class ModelProvider:
 
     def warnings(self) -> list[str]:
         """Return the warnings about faults that did not stop the run."""
+        # A cached property that nothing used is not opened only to ask for its warnings.
         warnings = list(self._cached.warnings) if "_cached" in self.__dict__ else []
         if "judges" not in self.__dict__:
             return warnings
@@ -305,7 +306,7 @@ class ModelProvider:
         identity = ("named", name, str(config.folder))
         if identity not in self._weights:
             model, _, revision = name.partition("@")
-            if (Path(config.folder) / name).is_dir():
+            if (Path(config.folder) / name).is_dir():  # a folder whose name may contain "@"
                 model, revision = name, ""
             try:
                 self._weights[identity] = find_weights(
@@ -474,6 +475,7 @@ class _Provided:
         self._open = open
 
     def __getattr__(self, attribute: str) -> Any:
+        # Special names, e.g. those that copy and pickle look for, must not open the model.
         if attribute.startswith("_"):
             raise AttributeError(attribute)
         return getattr(self._open(), attribute)

@@ -567,6 +567,7 @@ def _compared(
     return (
         case
         if other is None or not other.answers or other.not_run
+        # The other case may have fewer repeats, e.g. where its sequential test ended earlier.
         else structs.replace(case, counterpart=other.answers[min(index, len(other.answers) - 1)])
     )
 

@@ -205,6 +205,7 @@ class Plan:
             ConfigurationError: for an unknown name or option.
         """
         name = self._own(name)
+        # As a text, since options may be lists and tables, which cannot be hashed.
         identity = (name, json.dumps(options or {}, sort_keys=True, default=str))
         if identity not in self._made:
             self._made[identity] = self._make(name, options or {})

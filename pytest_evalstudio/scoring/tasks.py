@@ -324,6 +324,7 @@ def _dataset_models(dataset: LlmDataset) -> dict[str, ModelInfo]:
         key: ModelInfo(
             key=key or UNNAMED_MODEL,
             label=key or UNNAMED_MODEL,
+            # Not False: rows without a context do not say that the model retrieves nothing.
             retrieves=key in retrieving or None,
             description={"host": "dataset"},
         )

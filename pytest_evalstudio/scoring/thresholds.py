@@ -100,6 +100,7 @@ def _threshold(spec: EvaluatorSpec, key: str, value: object, location: str) -> f
 
 
 def _number(value: object, location: str) -> float:
+    # NaN alone differs from itself.
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise ConfigurationError(f"{location}: expected a number, found {value!r}")
     try:

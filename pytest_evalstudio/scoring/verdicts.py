@@ -66,7 +66,7 @@ def verdict(
     violating = violations(selected, outcomes, repeats)
     if violating:
         by_repeats = False
-        decision = decision and "fail"
+        decision = decision and "fail"  # "" stays where no sequential test took part
         metric_passes |= dict.fromkeys(
             _missed_in_repeats(selected, [outcomes[at] for at in violating]), False
         )

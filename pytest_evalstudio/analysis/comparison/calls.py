@@ -82,6 +82,7 @@ def align(base: Sequence[str], new: Sequence[str]) -> tuple[CallChange, ...]:
 
 
 def _aligned(base: Sequence[str], new: Sequence[str]) -> Iterator[CallChange]:
+    # autojunk ignores frequent elements of sequences from 200 elements on, here repeated calls.
     for tag, start, end, new_start, new_end in SequenceMatcher(None, base, new, autojunk=False).get_opcodes():
         if tag == "equal":
             yield from (CallChange("same", call, call) for call in base[start:end])

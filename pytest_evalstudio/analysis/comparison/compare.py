@@ -77,6 +77,7 @@ def compare(
         new=new.label,
         items=matched.counts,
         matched=sum(map(len, matched.pairs.values())),
+        # There are no pairs where the tests of all shared items changed.
         models=len(matched.pairs) or len({each.model for each in matched.changed_tests}),
         not_run=not_run,
         metrics=tuple(metrics),

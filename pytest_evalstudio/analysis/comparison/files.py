@@ -54,6 +54,7 @@ def same_files(base: CaseDigests, new: CaseDigests, *, has_same_root: bool) -> l
         if count >= _MIN_SHARE * len(new[path])
     ]
     if not has_same_root:
+        # Files whose paths have the same end come before all renamed ones.
         longest = 1 + max((count for count in unchanged.values()), default=0)
         ranked += [
             (-longest - shared, -unchanged.get((earlier, path), 0), earlier, path, False)

@@ -96,9 +96,11 @@ class Merge:
         models = {item.model_key for item in items}
         evaluators = {id for item in items for id in item.verdicts}
         of_base = {self._keys.get(key, key): entry for key, entry in base.models.items()}
+        # A partial run would mark the baseline as partial, though the kept items make it whole.
         whole = base if self.missing else new
         return replace(
             run,
+            # An id of its own, since it is neither run; the same for the same two.
             run_id=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{base.run_id} {new.run_id}")),
             models=_used({**of_base, **new.models}, models),
             evaluators={

@@ -218,6 +218,7 @@ class _Changes(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(
             operation,
             p_adjusted=p_adjusted,
+            # Few large values can move the mean against the tested logarithms: neither direction is proven.
             is_notable=p_adjusted <= ALPHA and is_large and self.mean * difference > 0,
             key=self.highest if difference > 0 else self.lowest,
         )
@@ -273,6 +274,7 @@ def _columns(
     for evaluator in evaluators:
         for entry in evaluator.metrics:
             name = (evaluator.id, entry.key)
+            # NumPy converts None, a metric without a score, to NaN.
             base = np.asarray([item.scores.get(name) for item, _ in matched], dtype=np.float64)
             new = np.asarray([item.scores.get(name) for _, item in matched], dtype=np.float64)
             held = np.isfinite(base) & np.isfinite(new)
@@ -324,7 +326,7 @@ def _compared(
         verdict = "inconclusive"
     low, high = interval if interval is not None else (None, None)
     if interval is not None and column.sign < 0:
-        low, high = 0.0 - interval[1], 0.0 - interval[0]
+        low, high = 0.0 - interval[1], 0.0 - interval[0]  # the minus sign alone makes an end of 0 a -0
     return MetricComparison(
         evaluator=column.evaluator,
         metric=column.entry.key,

@@ -190,6 +190,7 @@ def rounded_up(limit: float) -> str:
     if limit <= 0:
         return "0"
     step = 10.0 ** (math.floor(math.log10(limit)) - 1)
+    # Without the tolerance 0.56 would become 0.57: 0.56 / 0.01 is 56.00000000000001.
     return f"{math.ceil(limit / step - 1e-9) * step:.2g}"
 
 

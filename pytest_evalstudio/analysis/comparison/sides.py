@@ -395,6 +395,7 @@ def _context_digests(row: RecordRow | RowOutline) -> tuple[int, int]:
     digest = hash(text)
     if _BETWEEN_CHUNKS not in text:
         return digest, digest
+    # Without the bracket and the quote at each end, which no other chunk has.
     return digest, hash(tuple(sorted(text[2:-2].split(_BETWEEN_CHUNKS))))
 
 

@@ -178,7 +178,7 @@ class PageData:
         scores = []
         for column in judgements.scores:
             values = np.full(len(selected_rows), np.nan, dtype="<f4")
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore"):  # a score beyond the range of 32 bits becomes infinite
                 values[mask] = np.array(column, dtype=np.float64)[rows[mask]]
             scores.append(values)
         return _binary(f"scores-{number}", *scores, limits, states)

@@ -34,6 +34,7 @@ CHANGE_BITS: Mapping[ItemClass, int] = {"regressed": 8, "error_now": 8, "fixed":
 REGRESSED = CHANGE_BITS["regressed"]
 NOTABLE = MISSED | BROKEN | FLIPPED | REGRESSED
 
+# The largest number that the column of 16 bits holds; further sets of thresholds share it.
 MOST_LIMIT_SETS = 65_535
 
 Integers = npt.NDArray[np.int64]
@@ -243,6 +244,7 @@ def _note(judgements: Judgements, row: int, verdict: Verdict) -> int:
         value = verdict.scores.get(metric.key)
         column.append(math.nan if value is None else value)
     if verdict.status == "score":
+        # Indices of STATES, as below.
         judgements.states.append(5 if verdict.passed is None else 1 if verdict.passed else 2)
         return MISSED if verdict.passed is False else 0
     broken = verdict.status == "error"

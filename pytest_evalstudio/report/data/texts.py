@@ -138,7 +138,7 @@ class TextStore:
                 self._store(queue)
             for number, offset, size in queue.done:
                 if size > remaining:
-                    remaining = 0
+                    remaining = 0  # smaller blocks of a later kind must not take its place
                     break
                 remaining -= size
                 self._file.seek(offset)

@@ -235,7 +235,7 @@ def _plain_call(call: ToolCall) -> PlainCall | None:
         elif kind is int:
             if not -MAX_SAFE_INTEGER <= value <= MAX_SAFE_INTEGER:
                 return None
-        elif kind is not bool:
+        elif kind is not bool:  # Python writes a float as 1.0, JavaScript as 1
             return None
         # The engine sorts names that are numbers before all others.
         if len(name) > PART_CHARS or name.isdigit():

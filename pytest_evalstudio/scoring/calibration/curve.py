@@ -150,6 +150,7 @@ def threshold(calibration: Calibration, chance: float | None = None) -> float | 
     if is_higher:
         first = reached.index(True)
         return (
+            # A score on the cut belongs to the step below.
             math.nextafter(curve.x[first - 1], math.inf)
             if isinstance(curve, Steps)
             else _crossing(curve, first - 1, first, chance)

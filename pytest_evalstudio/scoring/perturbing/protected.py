@@ -178,7 +178,7 @@ def _names(text: str) -> Iterator[ProtectedSpan]:
     is capitalised elsewhere in the text too.
     """
     words = [(match.start(), match.end(), match[0]) for match in _WORD.finditer(text)]
-    if text.isupper() or not words:
+    if text.isupper() or not words:  # in a text of capitals alone they tell nothing
         return
     initial = [_begins_sentence(text, start) for start, *_ in words]
     capital = [any(map(str.isupper, word)) and not _is_emphasis(word) for *_, word in words]

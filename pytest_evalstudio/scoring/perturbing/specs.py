@@ -154,6 +154,7 @@ def parse_perturbations(
 
         text = own_perturbations(text, NamesRead())
     tables = options or {}
+    # Made only to be checked: a fault is reported even where no chain uses the table.
     for name, table in tables.items():
         _made(name, table, registry, f"perturbator.{name}", folder)
     chains = [[part.strip() for part in chain.split("+")] for chain in text.split(",") if chain.strip()]
@@ -175,7 +176,7 @@ def _refuse_paths(parts: Iterable[str], registry: Registry) -> None:
 
 
 def _seed_for(text: str, id: str, seed: int) -> int:
-    digest = _begun(id, seed).copy()
+    digest = _begun(id, seed).copy()  # the cached hash serves all texts
     digest.update(text.encode("utf-8", "surrogatepass"))
     return int.from_bytes(digest.digest(), "little")
 

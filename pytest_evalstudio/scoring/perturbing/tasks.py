@@ -29,6 +29,7 @@ def perturbed_tasks(tasks: Sequence[EvalTask], perturber: Perturber) -> list[Eva
         case = task.case
         if not perturber.wants(case.categories, (link.type for link in case.relationships)):
             continue
+        # The models of a suite share the object of a case, which is perturbed once for all of them.
         if id(case) not in made_of:
             made_of[id(case)] = perturbed_cases(case, perturber, unique[task.model.key])
         task_list += [

@@ -143,6 +143,7 @@ class FlipShrinker:
             [question.task for question in questions], progress=progress, earlier=by_task
         )
         for question, result in zip(questions, results, strict=True):
+            # The answers include stored ones, which took no call.
             spent_calls = min(question.answers, sum(map(_calls, result.answers))) + _judge_calls(result)
             self._limits.budget.settle(question.reserved_calls, spent_calls)
             question.jobs[0].calls += spent_calls
