@@ -32,9 +32,6 @@ class FlipRate:
     A comparison is one metric of a perturbed case and of its original. Perturbations that change the meaning,
     and unchanged copies, count only in the group "perturbator"; all others count in every group.
 
-    Perturbations that change the meaning, and unchanged copies, stand in the group "perturbator" alone; all
-    others count in every group.
-
     Attributes:
         group: property that the comparisons share.
         name: value of that property.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -153,7 +154,7 @@ def _equal(actual: object, expected: object) -> bool:
 
 def _check_csv(text: str) -> None:
     try:
-        rows = [row for row in csv.reader(text.splitlines(), strict=True) if row]
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except csv.Error as exc:
         raise ArtifactFault(f"is not CSV: {exc}") from None
     for number, row in enumerate(rows, start=1):

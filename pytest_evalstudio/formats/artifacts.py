@@ -21,6 +21,12 @@ def keep_artifacts(rows: Iterable[Row], lab: Path) -> None:
             continue
         target = folder / str(number)
         target.mkdir(parents=True, exist_ok=True)
-        copies = [Path(shutil.copy2(path, target)) for path in map(Path, paths) if path.is_file()]
+        copies: dict[str, Path] = {}
+        for path in map(Path, paths):
+            if not path.is_file():
+                continue
+            # Turns of a conversation may make files of one name in folders of their own.
+            name = path.name if path.name not in copies else f"{len(copies) + 1}_{path.name}"
+            copies[name] = Path(shutil.copy2(path, target / name))
         assert row.model_extra is not None
-        row.model_extra["artifacts"] = [path.relative_to(lab.parent).as_posix() for path in copies]
+        row.model_extra["artifacts"] = [path.relative_to(lab.parent).as_posix() for path in copies.values()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.columns import check_columns
@@ -12,6 +13,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.cells import list_in, object_in
 from pytest_evalstudio.formats.source import Source
 
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
 LIST_COLUMNS = (
     "corpus",
     "context",
@@ -120,7 +122,7 @@ def read_csv(text: str, name: str, delimiter: str = "") -> CsvTable:
                     column=1,
                 )
             # `line_num` is the last line of a record, and quoted cells may span several.
-            breaks = sum(cell.count("\n") for cell in record.values() if cell)
+            breaks = sum(len(_LINE_BREAK.findall(cell)) for cell in record.values() if cell)
             lines.append(reader.line_num - breaks)
             records.append({key: cell for key, cell in record.items() if cell not in ("", None)})
     except csv.Error as exc:
@@ -163,16 +165,16 @@ def nested_cells(record: dict[str, Any]) -> dict[str, object]:
             cell = record[name] = list(cell)
         if not isinstance(cell, str):
             continue
-        if name in LIST_COLUMNS:
-            try:
+        try:
+            if name in LIST_COLUMNS:
                 values = list_in(cell)
-            except ValueError as exc:
-                raise DataError(f"column {name!r}: {exc}") from None
-            record[name] = [cell] if values is None else values
-        elif name in OBJECT_COLUMNS:
-            value = object_in(cell)
-            # `evaluators` may be a list of names; the validation of the row refuses anything else.
-            record[name] = (list_in(cell) or cell) if value is None else value
+                record[name] = [cell] if values is None else values
+            elif name in OBJECT_COLUMNS:
+                value = object_in(cell)
+                # `evaluators` may be a list of names; the validation of the row refuses anything else.
+                record[name] = (list_in(cell) or cell) if value is None else value
+        except ValueError as exc:
+            raise DataError(f"column {name!r}: {exc}") from None
     # pandas reads a column of whole numbers with empty cells as floats.
     if isinstance(record.get("run"), float) and record["run"].is_integer():
         record["run"] = int(record["run"])

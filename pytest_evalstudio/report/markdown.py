@@ -128,7 +128,11 @@ def _failures(failed: FailedItems) -> Iterator[str]:
     for item in fresh[:FAILURES_SHOWN]:
         yield from _failure(item)
     shown = [*fresh[:FAILURES_SHOWN], *known]
-    hidden = failed.total["failed"] + failed.total["error"] - sum(1 + item.copy_count for item in shown)
+    hidden = (
+        failed.total["failed"]
+        + failed.total["error"]
+        - sum(1 + item.equal_answers + item.copy_count for item in shown)
+    )
     if known:
         yield from _folded(f"Still failing: {counted(len(known), 'test')}", map(_title, known))
     if hidden > 0:

@@ -37,7 +37,7 @@ def cut(
 
     Args:
         members: in the order of the run.
-        subject_of: the task of a member.
+        task_of: the task of a member.
         place_of: the file of a member.
         by_question: whether an evaluator compares the answers to one question.
         workers: processes that share the run.

@@ -26,6 +26,7 @@ _TABLE = {
     **dict.fromkeys(map(ord, _QUOTES), '"'),
     **{ord(char): chr(ord(char) - 0xFEE0) for char in _FULL_WIDTH},
 }
+_ASCII_SPACE = re.compile(f"[{re.escape(''.join(filter(str.isascii, _SPACES)))}]")
 _LOOK_ALIKE = re.compile(f"[{re.escape(''.join(map(chr, _TABLE)))}]")
 _ZERO_WIDTH = re.compile(f"[{ZERO_WIDTH}]")
 _BROKEN_NUMBER = re.compile(r"(?<=[0-9])\r?\n(?=[0-9$€£%]|[A-Z]{3}\b)")
@@ -133,7 +134,7 @@ def fold_characters(text: str) -> str:
     """
     return (
         text
-        if text.isascii() and "\t" not in text
+        if text.isascii() and not _ASCII_SPACE.search(text)
         else text.translate(_TABLE)
         if _LOOK_ALIKE.search(text)
         else text
@@ -160,7 +161,7 @@ def same_characters(first: str, second: str) -> bool:
     """
     if first == second:
         return True
-    if first.isascii() and second.isascii() and "\t" not in f"{first}{second}":
+    if first.isascii() and second.isascii() and not _ASCII_SPACE.search(f"{first}{second}"):
         return False
     return (
         fold_with_origins(first, join_numbers=False).text

@@ -39,6 +39,8 @@ _BURST_S = 10
 _REASONS = 3
 """Reasons of refusals in a sentence."""
 _MAX_REASONS = 100
+"""Reasons that are counted apart: they quote requests, of which each may have another one."""
+_OTHER_REASONS = "other reasons"
 _REASON_CHARS = 200
 
 
@@ -140,9 +142,13 @@ class Receiver:
         """Count a request, and why it was refused."""
         with self._lock:
             self.traffic.requests += 1
-            if refusal is not None and len(self.traffic.refusals) < _MAX_REASONS:
-                self.traffic.refusals[refusal.status, str(refusal)[:_REASON_CHARS]] += 1
-                self.traffic.client = client
+            if refusal is None:
+                return
+            reason = refusal.status, str(refusal)[:_REASON_CHARS]
+            if reason not in self.traffic.refusals and len(self.traffic.refusals) >= _MAX_REASONS:
+                reason = refusal.status, _OTHER_REASONS
+            self.traffic.refusals[reason] += 1
+            self.traffic.client = client
 
     @contextmanager
     def reserved(self) -> Iterator[Callable[[int], None]]:

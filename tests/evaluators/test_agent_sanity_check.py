@@ -61,6 +61,7 @@ def folder(tmp_path: Path) -> Path:
     (root / "out" / "latin.txt").write_bytes("caf\xe9".encode("latin-1"))
     (root / "out" / "blank.json").write_text(" \n")
     (root / "out" / "nan.json").write_text("[NaN]")
+    (root / "lines.csv").write_text('a,b\r\n"1\u2028\x0c2","3\n4"\r\n', encoding="utf-8", newline="")
     (root / "out" / "quote.csv").write_text('a,b\n"1"x,2\n')
     (tmp_path / "outside.txt").write_text("secret of another case")
     return root
@@ -86,6 +87,7 @@ def check(folder: Path, case: Make, tools: Tools) -> Callable[..., Outcome]:
         ("out/blank.pdf", "page 2 is empty"),
         ("out/broken.pdf", "is not a readable PDF"),
         ("out/table.csv", ""),
+        ("lines.csv", ""),
         ("out/ragged.csv", "row 2 has 1 columns"),
         ("out", ""),
         ("void", "is an empty folder"),

@@ -9,6 +9,7 @@ import pytest
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.csv_text import parse_csv
+from pytest_evalstudio.formats.csv_text import read_csv as read_table
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import read_source
@@ -263,6 +264,11 @@ def test_cells_of_numbers_are_numbers_and_empty_ones_absent():
         ("input,x\nq,1\nq,1,2\n", "d.csv:3:1: has more cells than the header has columns"),
         ('input\n"q', "d.csv:2:1: is not CSV: unexpected end of data"),
         ('input\n"q"x\n', "d.csv:2:1: is not CSV: ',' expected after '\"'"),
+        (
+            "input,evaluators\nq,['a' ... 'b']\n",
+            "d.csv:2:1: column 'evaluators': is a list that NumPy has shortened by '...'; write it as JSON,"
+            " e.g. by json.dumps",
+        ),
         ("input,x,x\nq,1,2\n", "d.csv:1:1: the column 'x' is there twice; rename or remove one"),
     ],
 )
@@ -270,6 +276,11 @@ def test_broken_csv_is_told_with_its_line(text, fault):
     with pytest.raises(DataError) as told:
         parse_csv(text, "d.csv")
     assert str(told.value) == fault
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+def test_a_row_after_a_cell_of_two_lines_has_its_line(line_break):
+    assert read_table(f'input,x\n"a{line_break}b",1\nq,2\n', "d.csv").lines == [2, 4]
 
 
 def test_a_bad_cell_is_an_error_of_its_row():

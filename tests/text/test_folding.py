@@ -31,6 +31,13 @@ def test_words_lead_back_to_their_parts(word: str) -> None:
     assert unicodedata.normalize("NFC", f"x {parts} y"[first:last]) == unicodedata.normalize("NFC", parts)
 
 
+@pytest.mark.parametrize("space", "\t\x0b\x0c\x1c\x1d\x1e\x1f")
+def test_a_space_of_ascii_is_a_blank_in_every_text(space: str) -> None:
+    assert fold(f"a{space}b") == "a b"
+    assert fold(f"a{space}b\u00e9") == "a b\u00e9"
+    assert same_characters(f"a{space}b", "a b")
+
+
 def test_accents_and_lines_tell_texts_apart() -> None:
     assert fold("カ") != fold("ガ")
     assert fold("Große") != fold("Grosse")

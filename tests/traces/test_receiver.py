@@ -25,6 +25,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.traces import collecting, receiver, receiver_http
 from pytest_evalstudio.traces.collecting import CollectedSpans, SpanStore
 from pytest_evalstudio.traces.receiver import Receiver
+from pytest_evalstudio.traces.receiver_http import Refused
 from pytest_evalstudio.traces.remote import RemoteSpans
 from support.traces import AGENT, TRACE, batch, chat, log_record, logs, span
 
@@ -418,3 +419,12 @@ def test_refusals_are_counted_by_reason(running: Receiver) -> None:
         " application/json or application/x-protobuf); 1 with status 404 (spans are sent to /v1/traces);"
         " the last one came from curl/8"
     )
+
+
+def test_refusals_beyond_the_counted_reasons_are_counted_together(running: Receiver) -> None:
+    for number in range(150):
+        running.note(Refused(400, f"reason {number}"))
+    running.note(Refused(400, "reason 0"))
+    assert running.traffic.refusals.total() == running.traffic.requests == 151
+    assert len(running.traffic.refusals) == 101
+    assert running.traffic.refusals[400, "reason 0"] == 2

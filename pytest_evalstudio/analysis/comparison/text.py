@@ -49,9 +49,9 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     ]
     if counts:
         yield f"items: {', '.join(counts)}"
-    for change in comparison.changes[:CHANGES_SHOWN]:
-        if change.item_class in ("regressed", "error_now"):
-            yield from _change_lines(change)
+    worse = [change for change in comparison.changes if change.item_class in ("regressed", "error_now")]
+    for change in worse[:CHANGES_SHOWN]:
+        yield from _change_lines(change)
     hidden = comparison.items["regressed"] + comparison.items["error_now"] - CHANGES_SHOWN
     if hidden > 0:
         yield f"  ... and {hidden} more"

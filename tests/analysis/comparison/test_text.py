@@ -139,6 +139,13 @@ def test_twenty_regressed_items_are_shown_and_the_others_counted(count: int, hid
     assert [line for line in lines if line.endswith(" more")] == [hidden] * bool(hidden)
 
 
+def test_a_new_error_is_shown_after_many_fixed_items() -> None:
+    fixed = tuple(item_change(f"k{number}", item_class="fixed") for number in range(25))
+    changes = (*fixed, item_change("broken", item_class="error_now"))
+    lines = list(comparison_lines(comparison(items={"fixed": 25, "error_now": 1}, changes=changes)))
+    assert [line for line in lines if line.startswith("  error now: ")] == ["  error now: s.json::broken"]
+
+
 def test_metrics_that_are_not_worse_are_counted() -> None:
     fine = compared(verdict="not worse", low=-0.1, high=0.1)
     metrics = (
