@@ -145,11 +145,8 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
         metric.key: _voted(metric, [outcome.scores.get(metric.key) for outcome in scored], how)
         for metric in metrics
     }
-    fragments = (
-        tuple(dict.fromkeys(fragment for outcome in scored for fragment in outcome.fragments))
-        if len(scored) == 1
-        else scored[0].fragments
-    )
+    # Marks of one judge alone: those of several overlap, with scores of their own.
+    fragments = scored[0].fragments
     judgements = [
         {
             "judge": name,
