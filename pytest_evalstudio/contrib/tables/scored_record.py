@@ -346,7 +346,10 @@ def decode_manifest(raw: bytes) -> ScoredManifest:
     Raises:
         ValueError: if it is not JSON, of another version or not of these types; the message names the place.
     """
-    plain = msgspec.json.decode(raw)
+    try:
+        plain = msgspec.json.decode(raw)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     if version != SCORED_VERSION:
         raise ValueError(f"has version {version!r}; this program reads version {SCORED_VERSION}")
