@@ -28,9 +28,10 @@ def frozen_suite(
 ) -> TestSuite:
     """Return a suite of recorded cases, whose expectations are the calls of their first repeat.
 
-    A conversation becomes fixed turns. Images and files are named by their paths, which start at the folder
-    of the recorded suite, with their digests. The expectations of the recorded case stay; calls that were
-    observed replace expected ones. Each case has the category "to_review". Texts of a record are masked.
+    A conversation becomes fixed turns. Documents, images and files are named by their paths, which start at
+    the folder of the recorded suite; images and files with their digests. The expectations of the recorded
+    case stay; calls that were observed replace expected ones. Each case has the category "to_review". Texts
+    of a record are masked.
 
     Args:
         items: of a record.
@@ -41,9 +42,10 @@ def frozen_suite(
     Raises:
         DataError: if a key is not in the record, or no case has an answer.
     """
-    frozen: dict[tuple[str, str], TestCase] = {}
+    by_documents: dict[tuple[str, ...], list[TestCase]] = {}
+    frozen: set[tuple[str, str]] = set()
     seen: set[str] = set()
-    unique = Numbered()
+    unique_key, unique_test_key = Numbered(), Numbered()
     for item in items:
         seen.add(item.key)
         if (keys and item.key not in keys) or (model_key and item.model_key != model_key):
@@ -51,13 +53,19 @@ def frozen_suite(
         identity = (item.file, item.key)
         if identity in frozen or not item.rows or item.rows[0].answer.error:
             continue
-        frozen[identity] = _case(unique(item.key), item.rows[0])
+        frozen.add(identity)
+        row = item.rows[0]
+        by_documents.setdefault(row.corpus, []).append(_case(unique_key(item.key), row))
     for key in keys:
         if key not in seen:
             raise DataError(f"no case of the record has the key {key!r}. {nearest(key, seen)}".strip())
     if not frozen:
         raise DataError("no case of the record has an answer of the chosen model")
-    return TestSuite(name=name, tests=[Test(key="frozen", test_cases=list(frozen.values()))])
+    tests = [
+        Test(key=unique_test_key("frozen"), documents=list(documents), test_cases=cases)
+        for documents, cases in by_documents.items()
+    ]
+    return TestSuite(name=name, tests=tests)
 
 
 def _case(key: str, row: RecordRow) -> TestCase:

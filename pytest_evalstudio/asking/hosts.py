@@ -397,7 +397,7 @@ class _ModelOptions:
         mode = self.session.cache
         if mode is None:
             return kept if spec.caches else CacheMode.NEVER
-        if isinstance(mode, bool):  # yes and no, as people first write it
+        if isinstance(mode, bool):  # TOML's true and false
             return CacheMode.ALWAYS if mode else CacheMode.NEVER
         return CacheMode(mode)
 

@@ -107,15 +107,18 @@ def read_whole(path: Path, name: str) -> TestSuite | TestLab:
 
 
 def say_missing_files(content: TestSuite | TestLab, output: str | Path) -> None:
-    """Name the images and files of a written suite or lab that its folder does not have."""
+    """Name the documents of a written suite, and the images and files of a suite or lab, that are missing."""
     from pytest_evalstudio.formats.attachments import named_files
     from pytest_evalstudio.formats.suite import TestSuite
 
     folder = Path(output).parent
-    cases = (
-        [case for _, case in content.cases()] if isinstance(content, TestSuite) else content.dataset.inputs
-    )
-    paths = dict.fromkeys(item.path for case in cases for item in named_files(case))
+    if isinstance(content, TestSuite):
+        documents = [path for test in content.tests for path in test.documents if not is_url(path)]
+        files = [item.path for _, case in content.cases() for item in named_files(case)]
+    else:
+        documents = []
+        files = [item.path for row in content.dataset.inputs for item in named_files(row)]
+    paths = dict.fromkeys((*documents, *files))
     missing = [path for path in paths if not (folder / path).exists()]
     if missing:
         more = f" and {len(missing) - MISSING_SHOWN} more" if len(missing) > MISSING_SHOWN else ""

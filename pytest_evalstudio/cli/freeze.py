@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     output.parent.mkdir(parents=True, exist_ok=True)
     suite.save(output)
-    count = len(suite.tests[0].test_cases)
+    count = len(suite.cases())
     say(f"wrote {output}: {count} {'case' if count == 1 else 'cases'}, marked {REVIEW!r}")
     say_missing_files(suite, output)
     return FINE

@@ -52,18 +52,20 @@ class Expected(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return expectations_of(self)
 
 
-def expectations_of(form: object, **known: Any) -> dict[str, Any]:
+def expectations_of(form: object, **overrides: Any) -> dict[str, Any]:
     """Return the fields of `Expected` by name, which an object of another type has as attributes.
 
     Args:
         form: a case, a turn or a row, of a file or of a record. Its lists become tuples.
-        known: expectations that the object has under another name or in another form.
+        overrides: expectations that the object has under another name or in another form.
 
     Raises:
         AttributeError: if a field is missing.
     """
-    found = {name: getattr(form, name) for name in Expected.__struct_fields__ if name not in known}
-    return known | {name: tuple(value) if type(value) is list else value for name, value in found.items()}
+    values = {name: getattr(form, name) for name in Expected.__struct_fields__ if name not in overrides}
+    return overrides | {
+        name: tuple(value) if type(value) is list else value for name, value in values.items()
+    }
 
 
 def divided(expected: object, accepted: object = None) -> tuple[str, list[str]]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
 from pytest_evalstudio.formats.dataset import Row
+from pytest_evalstudio.formats.keys import Numbered
 
 
 def keep_artifacts(rows: Iterable[Row], lab: Path) -> None:
@@ -21,12 +23,12 @@ def keep_artifacts(rows: Iterable[Row], lab: Path) -> None:
             continue
         target = folder / str(number)
         target.mkdir(parents=True, exist_ok=True)
-        copies: dict[str, Path] = {}
+        copies: list[Path] = []
+        unique_stems: dict[str, Numbered] = defaultdict(Numbered)
         for path in map(Path, paths):
-            if not path.is_file():
-                continue
-            # Turns of a conversation may make files of one name in folders of their own.
-            name = path.name if path.name not in copies else f"{len(copies) + 1}_{path.name}"
-            copies[name] = Path(shutil.copy2(path, target / name))
+            if path.is_file():
+                # Turns of a conversation may make files of one name in folders of their own.
+                name = f"{unique_stems[path.suffix](path.stem)}{path.suffix}"
+                copies.append(Path(shutil.copy2(path, target / name)))
         assert row.model_extra is not None
-        row.model_extra["artifacts"] = [path.relative_to(lab.parent).as_posix() for path in copies.values()]
+        row.model_extra["artifacts"] = [path.relative_to(lab.parent).as_posix() for path in copies]

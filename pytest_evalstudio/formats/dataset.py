@@ -115,9 +115,9 @@ class Row(AnswerKeys, CaseKeys):
 
 def row_expectations(expected: Expected) -> dict[str, Any]:
     """Return expectations by the names that a row has for them."""
-    found = expected.expectations
-    found["output_condition"] = found.pop("condition")
-    return found
+    fields = expected.expectations
+    fields["output_condition"] = fields.pop("condition")
+    return fields
 
 
 class LlmDataset(FormatModel):

@@ -145,11 +145,11 @@ class FormatModel(BaseModel):
     ) -> JsonSchemaValue:
         """Return the JSON schema, whose properties have the descriptions of the attributes."""
         schema = handler(core_schema)
-        described = handler.resolve_ref_schema(schema)
-        if "description" in described:
-            described["description"] = described["description"].partition("\n\nAttributes:")[0]
+        definition = handler.resolve_ref_schema(schema)
+        if "description" in definition:
+            definition["description"] = definition["description"].partition("\n\nAttributes:")[0]
         for name, field in cls.model_fields.items():
-            schema_of_field = described.get("properties", {}).get(field.alias or name)
+            schema_of_field = definition.get("properties", {}).get(field.alias or name)
             if schema_of_field is not None and (text := attribute_text(cls, name)):
                 schema_of_field["description"] = text
         return schema

@@ -90,7 +90,7 @@ def _begins_with_a_message(schema: dict[str, Any]) -> None:
 
 
 class CaseKeys(ExpectationKeys):
-    """What a test case and each of its rows say of the case.
+    """Keys of a test case and of each of its rows.
 
     Attributes:
         key: name of the case, unique in its suite and shared by all models that were asked the same; derived

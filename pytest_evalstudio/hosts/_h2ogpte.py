@@ -312,7 +312,7 @@ def _status_of(exc: BaseException | None) -> tuple[int | None, Mapping[str, str]
 
 
 def _json_object(text: str) -> Mapping[str, Any]:
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         value = json.loads(text)
         if isinstance(value, dict):
             return value

@@ -60,7 +60,7 @@ class StreamReader:
             self._check(event)
             try:
                 values.append(json.loads(event.data))
-            except ValueError as exc:
+            except (ValueError, RecursionError) as exc:
                 if not event.is_ended:
                     raise broken_off(self.url) from exc
                 text = quoted(event.data, self.mask)

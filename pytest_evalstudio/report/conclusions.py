@@ -26,13 +26,13 @@ CONFORMITIES: tuple[Conformity, ...] = (
     "misses conditions",
 )
 CONFORMING: tuple[Conformity, ...] = ("meets conditions", "meets with limits")
-OF_SEVERAL: dict[Conformity, str] = {
+PLURALS: dict[Conformity, str] = {
     "meets conditions": "meet conditions",
     "meets with limits": "meet with limits",
     "not assessed": "not assessed",
     "misses conditions": "miss conditions",
 }
-"""The words after a number of several models."""
+"""Forms after a number above one."""
 WHOLE = 1_000
 """Characters of a name that are never cut."""
 OF_WORKFLOW = "one step of a workflow, whose report concludes by its deciding metrics and all steps"

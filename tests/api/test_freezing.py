@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from pytest_evalstudio.api.freezing import frozen_suite
 from pytest_evalstudio.api.rescore import lab_of_items
 from pytest_evalstudio.core.cases import Answer, Exchange
@@ -56,6 +58,16 @@ def test_a_frozen_turn_keeps_each_expectation_and_its_evaluators():
     [turn] = case.turns
     assert expectations_of(turn) == EXPECTED.expectations
     assert turn.evaluators == ["tool_calls"]
+
+
+def test_cases_of_the_same_documents_are_frozen_into_one_test():
+    items = [item(corpus=corpus) for corpus in ((), ("fees.md",), ())]
+    keyed = [msgspec.structs.replace(each, key=f"k{number}") for number, each in enumerate(items)]
+    suite = frozen_suite(keyed)
+    assert [(test.key, test.documents, [case.key for case in test.test_cases]) for test in suite.tests] == [
+        ("frozen", [], ["k0", "k2"]),
+        ("frozen-2", ["fees.md"], ["k1"]),
+    ]
 
 
 def test_a_rescored_row_keeps_each_expectation():

@@ -7,12 +7,12 @@ from pytest_evalstudio.formats.dataset import Row
 
 
 def test_files_of_one_name_are_kept_apart(tmp_path):
-    contents = {"first": "1", "second": "2"}
-    for folder, content in contents.items():
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "r.csv").write_text(content)
-    row = Row(artifacts=[str(tmp_path / folder / "r.csv") for folder in contents])
+    paths = [tmp_path / name for name in ("first/r-2.csv", "first/r.csv", "first/r.txt", "second/r.csv")]
+    for number, path in enumerate(paths):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(str(number))
+    row = Row(artifacts=list(map(str, paths)))
     keep_artifacts([row], tmp_path / "fees_lab.json")
     kept = row.model_extra["artifacts"]
-    assert kept == ["fees_lab_artifacts/1/r.csv", "fees_lab_artifacts/1/2_r.csv"]
-    assert [(tmp_path / path).read_text() for path in kept] == ["1", "2"]
+    assert kept == [f"fees_lab_artifacts/1/{name}" for name in ("r-2.csv", "r.csv", "r.txt", "r-3.csv")]
+    assert [(tmp_path / path).read_text() for path in kept] == ["0", "1", "2", "3"]

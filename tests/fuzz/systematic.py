@@ -7,7 +7,7 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,20 +58,24 @@ def pairs(base: Path) -> Iterator[tuple[FileKind, Damage]]:
             yield kind, damage
 
 
-def fuzz_systematically(folder: Path, *, stride: int = 1, seconds: float = float("inf")) -> Figures:
+def fuzz_systematically(
+    folder: Path, *, stride: int = 1, seconds: float = float("inf"), names: Collection[str] = ()
+) -> Figures:
     """Run the commands of users on damaged files of all kinds.
 
     Args:
         folder: an empty folder.
         stride: every how manieth pair is tried.
         seconds: no pair is begun after that.
+        names: of the damages; () for all.
     """
     base = folder / "base"
     _prepare(base)
     figures = Figures()
     worker = Worker()
     end = time.monotonic() + seconds
-    for number, (kind, damage) in enumerate(list(pairs(base))[::stride]):
+    selected = [pair for pair in pairs(base) if not names or pair[1].name in names]
+    for number, (kind, damage) in enumerate(selected[::stride]):
         if time.monotonic() > end:
             break
         figures.kinds += 1

@@ -11,6 +11,7 @@ from fuzz.systematic import fuzz_systematically
 
 FILES = 60
 SECONDS = 10.0
+NESTED = ("brackets", "nested lists", "nested objects", "nested arrays", "nested tables")
 
 
 @pytest.mark.slow
@@ -27,4 +28,12 @@ def test_every_damage_of_a_file_ends_in_a_sentence(tmp_path: Path) -> None:
 
     # The number of kinds follows from the speed of the machine; the benchmark takes all of them.
     assert figures.kinds > 1
+    assert not figures.faults, "\n\n".join(figures.faults)
+
+
+@pytest.mark.slow
+def test_deep_nesting_in_a_file_of_any_kind_ends_in_a_sentence(tmp_path: Path) -> None:
+    figures = fuzz_systematically(tmp_path, names=NESTED)
+
+    assert figures.kinds > 50
     assert not figures.faults, "\n\n".join(figures.faults)

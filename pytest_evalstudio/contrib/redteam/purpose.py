@@ -58,3 +58,5 @@ def read_purpose(path: Path) -> Purpose:
         raise ConfigurationError(f"{path}: is not UTF-8; save the file as UTF-8") from None
     except ValueError as exc:
         raise ConfigurationError(f"{path}: is not TOML: {exc}") from None
+    except RecursionError:
+        raise ConfigurationError(f"{path}: is nested too deeply to be read") from None

@@ -98,3 +98,5 @@ def _source(text: str, name: str) -> Source:
         return Source(name=name, text="", data=tomllib.loads(text))
     except tomllib.TOMLDecodeError as exc:
         raise DataError(f"is not TOML: {exc}", source=name) from None
+    except RecursionError:
+        raise DataError("is nested too deeply to be read", source=name) from None

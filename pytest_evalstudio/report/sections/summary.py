@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.report.assessment import is_safety
-from pytest_evalstudio.report.conclusions import CONFORMING, CONFORMITIES, OF_SEVERAL
+from pytest_evalstudio.report.conclusions import CONFORMING, CONFORMITIES, PLURALS
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.sign_offs import sign_offs_of
@@ -38,7 +38,7 @@ def summary(content: Content) -> Mapping[str, object]:
         "first": first,
         "others": failed - 1 if first is not None else 0,
         "conformity": [
-            (word, conformity[word], word if conformity[word] == 1 else OF_SEVERAL[word])
+            (word, conformity[word], word if conformity[word] == 1 else PLURALS[word])
             for word in CONFORMITIES
             if conformity[word]
         ],

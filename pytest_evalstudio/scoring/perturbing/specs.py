@@ -268,5 +268,5 @@ def _typed(cls: type, options: Mapping[str, str]) -> dict[str, object]:
 def _value(text: str) -> object:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

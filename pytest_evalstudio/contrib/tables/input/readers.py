@@ -193,7 +193,7 @@ class JsonReader:
     def _object(self, number: int, line: bytes) -> dict[str, Any]:
         try:
             value = msgspec.json.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             if not _is_utf8([line]):
                 raise _not_utf8(self._location, f":{number}") from None
             value = self._plain(number, line)

@@ -223,7 +223,7 @@ class TableWriter:
     def _continued(self, job: Job, location: Location) -> Job:
         try:
             before = msgspec.json.decode(location.read(), type=Job, strict=False)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise DataError("is damaged; use --overwrite to begin again", source=location.name) from None
         for name in (
             "sources",

@@ -48,7 +48,7 @@ async def _create(channel: Channel, target: str, scores: Sequence[SpanScore]) ->
         raise NotSent(f"{target} refused the scores with status {reply.status}")
     try:
         result = msgspec.json.decode(reply.content, type=_Result)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         raise NotSent(f"{target} does not answer as Langfuse; check the address") from None
     if result.errors:
         raise NotSent(f"{target} refused {len(result.errors)} of {len(scores)} scores")

@@ -85,8 +85,8 @@ def _identities(reply: Reply) -> set[tuple[str, str, tuple[tuple[str, str], ...]
     """Return name, span and origin of the assessments of a trace."""
     try:
         answer = msgspec.json.decode(reply.content, type=_Found)
-    except msgspec.MsgspecError:  # another version's reply: assessments may then be there twice
-        return set()
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return set()  # another version's reply: assessments may then be there twice
     return {
         (each.assessment_name, each.span_id, tuple(sorted(each.metadata.items())))
         for each in answer.trace.trace_info.assessments

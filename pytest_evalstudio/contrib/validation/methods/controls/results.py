@@ -185,7 +185,7 @@ def read_controls(folder: Path) -> ControlFile:
         content = msgspec.json.decode(read_bytes(path), type=ControlFile)
     except FileNotFoundError:
         return ControlFile(answers=())
-    except (OSError, msgspec.DecodeError) as exc:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
         raise DataError(f"cannot be read: {exc}; run automated_evaluation again", source=str(path)) from None
     return content
 

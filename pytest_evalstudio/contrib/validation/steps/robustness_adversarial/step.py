@@ -106,7 +106,7 @@ class RobustnessAdversarial(Selection):
         self._check(baseline, evaluators)
         settings = GenerationSettings(
             purpose="adversarial",
-            **self.selected,
+            **self.selection,
             also=(OUT_OF_DISTRIBUTION,) if self.out_of_distribution else (),
         )
         try:

@@ -48,7 +48,7 @@ class UnknownLanguage(DataError):
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """Parameters of the user's, which all steps that generate test cases have.
+    """Parameters that users give to each step that generates test cases.
 
     Attributes:
         count: number of test cases; there are fewer if the documents give no more.
@@ -70,7 +70,7 @@ class Selection:
     writer: str = ""
 
     @property
-    def selected(self) -> dict[str, Any]:
+    def selection(self) -> dict[str, Any]:
         """Return these parameters by name, for the settings of the generation."""
         return {each.name: getattr(self, each.name) for each in fields(Selection)}
 

@@ -86,7 +86,7 @@ class TestGeneration(Selection):
             )
         settings = GenerationSettings(
             purpose="ordinary",
-            **self.selected,
+            **self.selection,
             weights=self.weights,
             min_relevance=self.min_relevance,
             max_similarity=self.max_similarity,
