@@ -56,7 +56,7 @@ def find_problems(
         *operations(aggregator, storage_mb),
         *of_workflows(aggregator),
     ]
-    # Attributes contain lists, which cannot be hashed: their text stands for them.
+    # Attributes contain lists, which cannot be hashed: compare their text.
     unique = {
         (problem.severity, problem.problem_type, problem.description, repr(problem.attributes)): problem
         for problem in problems

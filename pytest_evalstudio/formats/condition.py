@@ -289,7 +289,7 @@ class _Parser:
         if too_much := excess(pattern):
             raise self._fault(f"not a regular expression that is searched for: {too_much}", opened)
         try:
-            # `re` warns of possible nested sets, and pytest can be told to raise warnings as errors.
+            # `re` warns of possible nested sets, and pytest can raise warnings as errors.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 re.compile(pattern)

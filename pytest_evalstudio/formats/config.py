@@ -505,7 +505,7 @@ def _explain(exc: ValidationError) -> str:
     if error["type"] != "extra_forbidden":
         return f"{location}: {fact(error)}"
     field = Configuration.model_fields.get(str(error["loc"][0]))
-    # The default tells the class of a nested table, whose keys the hint has to name.
+    # The default has the class of a nested table, whose keys the hint names.
     owner = field.get_default(call_default_factory=True) if field else None
     table = type(owner) if isinstance(owner, Table) else Configuration
     names = [

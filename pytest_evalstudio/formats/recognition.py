@@ -105,7 +105,7 @@ def has_gates(path: Path) -> bool:
     """
     try:
         with open_file(path) as file:
-            # One byte more than the limit tells that the file is larger.
+            # One byte more than the limit shows that the file is larger.
             raw = file.read(MAX_GATES_BYTES + 1)
     except OSError:
         return False

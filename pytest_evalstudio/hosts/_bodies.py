@@ -53,7 +53,7 @@ def limit_body(response: Any, url: str, max_text_chars: int) -> None:
 
     async def close_readings() -> None:
         # A client that stops at a faulty part leaves the reading open. The garbage collector would close it
-        # in whatever thread it runs, beside the loop's.
+        # in any thread, while that of the loop runs.
         for reading in readings:
             if isasyncgen(reading) and not reading.ag_running:  # the last part closes the response itself
                 await reading.aclose()

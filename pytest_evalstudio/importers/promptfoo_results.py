@@ -36,7 +36,7 @@ def read_results(source: Source, summary: Mapping[str, Json]) -> Imported:
     at = ("results", "results") if summary is not source.data else ("results",)
     imported = convert_records(source, items_of(summary["results"]), _row, *at)
     config = mapping_of(mapping_of(source.data).get("config"))
-    # The label of the only prompt tells no rows apart.
+    # The label of the only prompt distinguishes no rows.
     if len({category for row in imported.rows for category in row.categories}) < 2:
         for row in imported.rows:
             row.categories = []

@@ -27,7 +27,7 @@ def fence_mark(texts: Iterable[str], purpose: str = "", *, others: Iterable[str]
         digest = hashlib.sha256(f"{purpose}\x00{attempt}".encode("utf-8", "surrogatepass"))
         for part in parts:
             encoded = part.encode("utf-8", "surrogatepass")
-            # The length tells apart texts that are equal when joined, such as "ab", "c" and "a", "bc".
+            # The length distinguishes texts that are equal when joined, such as "ab", "c" and "a", "bc".
             digest.update(len(encoded).to_bytes(8, "big"))
             digest.update(encoded)
         mark = digest.hexdigest()[:32]

@@ -124,7 +124,7 @@ class OutputFolder:
         names = [f"{PREVIOUS}/{name}" for name in current]
         # Both places are listed during the move: where a run is killed, no file counts as foreign.
         self.list_files([*(owned - earlier), *names])
-        # The page leaves first, and comes last elsewhere: it never stands in the folder without its files.
+        # Remove the page first, and write it last: it is never in the folder without its files.
         _move(self.path, self.path / PREVIOUS, sorted(current, key=lambda name: name != PAGE))
         self._remove_empty_folders(current)
         self.list_files([*(keep & owned), *names])

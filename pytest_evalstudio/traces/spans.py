@@ -68,7 +68,7 @@ def hex_id(text: str) -> str:
             digits = base64.b64decode(text, validate=True).hex()
         except (binascii.Error, ValueError):
             return ""
-    # An id of zeros is invalid in OpenTelemetry, and stands for none.
+    # An id of zeros is invalid in OpenTelemetry, and means that there is none.
     return digits if digits.strip("0") else ""
 
 
