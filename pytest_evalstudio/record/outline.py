@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import CaseData
-from pytest_evalstudio.record.items import Item, ItemHead
+from pytest_evalstudio.record.items import CaseDigest, Item, ItemHead
 
 
 class CallOutline(Struct, frozen=True, kw_only=True, gc=False):
@@ -85,7 +85,7 @@ class ItemOutline(ItemHead, frozen=True, kw_only=True, gc=False, tag_field="kind
     """An item in outline; see `items.Item`.
 
     Attributes:
-        digest: the object as it is in the line, which is decoded only where it differs from another one.
+        digest: the object as it is in the line, which is used only where it differs from another one.
     """
 
     rows: tuple[RowOutline, ...]
@@ -100,10 +100,17 @@ class ItemOutline(ItemHead, frozen=True, kw_only=True, gc=False, tag_field="kind
 AnyItem = Item | ItemOutline
 _DECODER: msgspec.json.Decoder[ItemOutline] = msgspec.json.Decoder(ItemOutline, strict=False)
 
+_DIGEST_DECODER: msgspec.json.Decoder[CaseDigest | None] = msgspec.json.Decoder(CaseDigest | None)
+
 
 def decode_outlines(lines: bytes) -> list[ItemOutline] | None:
     """Return the outlines of some lines, None if one is not an item as this version writes it."""
     try:
-        return _DECODER.decode_lines(lines)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        outlines = _DECODER.decode_lines(lines)
+        for outline in outlines:
+            # Checked here, where the reader knows the line, and kept as bytes, which take less memory.
+            if outline.digest:
+                _DIGEST_DECODER.decode(outline.digest)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+    return outlines

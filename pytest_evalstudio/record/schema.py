@@ -7,9 +7,9 @@ and "-Infinity". Fields without a default are always written, the others only if
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.parameters import ParameterSpec
@@ -76,6 +76,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
         calibration: file, digest and figures of its calibration; empty for none.
         difference: sentence on the difference from other tools' metrics of the same name, "" for none.
         min_test_cases: a model with fewer scored cases is a problem; None for the run's number.
+        metrics: at least one.
         save_llm_result: whether the report has the files with its rows and scores.
         sentence_level_metrics: whether parts of answers are recorded with their scores.
     """
@@ -95,7 +96,7 @@ class EvaluatorEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     judge: JsonObject = {}
     judge_check: JudgeCheckEntry | None = None
     calibration: JsonObject = {}
-    metrics: tuple[Metric, ...]
+    metrics: Annotated[tuple[Metric, ...], Meta(min_length=1)]
     keywords: tuple[str, ...] = ()
     problem_type: str = "accuracy"
     avid: str = "P0200"

@@ -78,3 +78,13 @@ def test_an_unfinished_record_has_outlines(tmp_path: Path) -> None:
     path.write_bytes(b"".join([open_header, *items, b'{"half']))
     assert [item.key for item in RecordReader(path).outlines()] == ["k0", "k1"]
     assert msgspec.json.decode(items[0])["key"] == "k0"
+
+
+@pytest.mark.parametrize("digest", ["5", '"text"', '{"parts": {"question": null}}', '{"thresholds": []}'])
+def test_a_damaged_digest_of_a_case_is_reported_with_its_line(tmp_path: Path, digest: str) -> None:
+    path = written(tmp_path, "a", "b")
+    lines = path.read_bytes().splitlines(keepends=True)
+    item = msgspec.json.decode(lines[2]) | {"digest": msgspec.Raw(digest.encode())}
+    path.write_bytes(b"".join([*lines[:2], msgspec.json.encode(item) + b"\n", *lines[3:]]))
+    with pytest.raises(DataError, match=r"record\.jsonl:3:1"):
+        list(RecordReader(path).outlines())

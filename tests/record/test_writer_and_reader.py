@@ -261,3 +261,14 @@ def test_a_damaged_line_is_reported_with_its_number(tmp_path: Path, broken: byte
     with pytest.raises(DataError) as raised:
         items_of(path)
     assert str(raised.value).startswith(f"{path}:3:1: is not ")
+
+
+def test_a_header_with_an_evaluator_without_metrics_is_damaged(tmp_path: Path) -> None:
+    path = written(tmp_path, [0])
+    header, *items = path.read_bytes().splitlines(keepends=True)
+    content = json.loads(header)
+    entry = {"id": "rouge", "type": "rouge", "name": "ROUGE", "parameters": {}, "metrics": []}
+    content["evaluators"] = {"rouge": entry}
+    path.write_bytes(b"".join([json.dumps(content).encode() + b"\n", *items]))
+    with pytest.raises(DataError, match=r"record\.jsonl:1:1: .*metrics"):
+        RecordReader(path)

@@ -73,6 +73,8 @@ def read_workflow(source: Source) -> Workflow:
     Raises:
         DataError: at the place of the first thing that is wrong.
     """
+    if not isinstance(source.data, dict):
+        raise source.error("", f"expected an object with the key {ROOT!r}, found {shown(source.data)}")
     for key in source.data:
         if key not in (ROOT, "$schema"):
             raise source.error(pointer(key), f"unknown key; all keys must be under {ROOT!r}")
