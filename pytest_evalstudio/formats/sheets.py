@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import read_bytes
+from pytest_evalstudio.formats.csv_text import MAX_COLUMNS
 
 LONGEST_FIELD = 100_000
 """Characters."""
@@ -41,6 +42,10 @@ def read_sheet(path: Path, columns: Sequence[str], content: str) -> Sheet:
         text = read_bytes(path).decode("utf-8-sig")
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text, columns))
         names = [name.strip() for name in reader.fieldnames or ()]
+        if len(names) > MAX_COLUMNS:  # each row would have a cell for each of them
+            raise DataError(
+                f"{path}:1: has more than {MAX_COLUMNS:,} columns; remove those that are not needed"
+            )
         if missing := [column for column in columns if column not in names]:
             raise DataError(
                 f"{path}:1: there is no column {', '.join(map(repr, missing))}; {content} have the columns"

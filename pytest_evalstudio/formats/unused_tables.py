@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.config import Configuration
 
 SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".csv", ".toml", ".py", ".ipynb")
@@ -52,6 +53,6 @@ def _texts_below(folder: Path, besides: Path) -> Iterator[bytes | None]:
                 yield None
                 return
             try:
-                yield path.read_bytes() if path.stat().st_size <= MAX_BYTES else None
+                yield read_bytes(path) if path.stat().st_size <= MAX_BYTES else None
             except OSError:
                 yield None

@@ -61,6 +61,11 @@ def test_levels_are_whole_numbers(tmp_path: Path) -> None:
             "is not CSV: field larger than",
             id="an endless field",
         ),
+        pytest.param(
+            f"key,model_key,label{',c' * 1_000}\na,m,1\n",
+            ":1: has more than 1,000 columns; remove those",
+            id="many columns",
+        ),
     ],
 )
 def test_wrong_labels_are_told_with_their_place(tmp_path: Path, content: str | bytes, message: str) -> None:
