@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from pytest_evalstudio.analysis.causes import CauseCounter, CauseKey
 from pytest_evalstudio.analysis.confirmations import ConfirmationCounter
 from pytest_evalstudio.analysis.coverage import CoverageCounter, IncompleteCounter
+from pytest_evalstudio.analysis.ranking import OutcomeBook
 from pytest_evalstudio.analysis.repeats import RepeatAggregator
 from pytest_evalstudio.analysis.samples import (
     FIRST_KEYS,
@@ -20,6 +22,7 @@ from pytest_evalstudio.analysis.samples import (
     CaseMarks,
     FaultKind,
     FoundProblem,
+    JudgedItems,
     Lowest,
     ModelAggregator,
     Perturbed,
@@ -53,6 +56,7 @@ __all__ = [
     "CaseMarks",
     "FaultKind",
     "FoundProblem",
+    "JudgedItems",
     "Lowest",
     "ModelAggregator",
     "Perturbed",
@@ -113,6 +117,9 @@ class Aggregator:
         self.shrunk_flips = ShrunkFlipCounter()
         self.coverage = CoverageCounter()
         self.incomplete = IncompleteCounter()
+        self.causes = CauseCounter(self.evaluators)
+        self.outcomes = OutcomeBook()
+        self.judged: dict[str, JudgedItems] = {id: JudgedItems() for id in self.evaluators}
         self.repeats = RepeatAggregator(run, self.evaluators)
         self.spool = Spool(id for id in aggregated if id in self.evaluators)
         self._bits = _flip_bits(self.evaluators.values())
@@ -126,8 +133,8 @@ class Aggregator:
     def close(self) -> None:
         self.spool.close()
 
-    def add(self, item: Item) -> None:
-        """Take one finished item of the record."""
+    def add(self, item: Item) -> CauseKey | None:
+        """Take one finished item of the record; return the cause where it did not end as expected."""
         self.items += 1
         self.tests += item.part == 0
         if item.attempts and item.part == 0:
@@ -145,14 +152,20 @@ class Aggregator:
         for row in item.rows:
             self._row(item, row, case, model)
             self.incomplete.add(item.nodeid, row)
-        if item.verdict == "failed" and item.rows and (stage := _rag_stage(item.rows[0])):
+        stage = _rag_stage(item.rows[0]) if item.verdict == "failed" and item.rows else None
+        if stage:
             model.rag_stages.setdefault(stage, Sample()).note(item.key)
+        cause = self.causes.add(item, stage or "")
+        self.outcomes.add(case, item.model_key, item.verdict)
         bits = 0
         for id, verdict in item.verdicts.items():
             bits |= self._verdict(id, verdict, case, item.model_key)
+            if id in self.judged:
+                self.judged[id].add(id, verdict, item.flips)
         self.scored_bits[case, item.model_key] = bits
         self._flips(item, case)
         self.repeats.add(item, case)
+        return cause
 
     def _rerun(self, item: Item) -> None:
         self.flaky += item.flaky

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_evalstudio.analysis.aggregators import Aggregator, ModelAggregator
+from pytest_evalstudio.analysis.causes import Cause, CauseKey
 from pytest_evalstudio.analysis.confirmations import NO_CONFIRMATIONS, Confirmations
 from pytest_evalstudio.analysis.coverage import COMPLETE, NO_INCOMPLETE_ANSWERS, Coverage, IncompleteAnswers
 from pytest_evalstudio.analysis.flip_rates import FlipRate, Sensitivity, flip_rates, sensitivities
@@ -17,6 +18,7 @@ from pytest_evalstudio.analysis.judging import JudgingFigures, judging_figures
 from pytest_evalstudio.analysis.leaderboards import Leaderboard, build_leaderboards
 from pytest_evalstudio.analysis.population import Population
 from pytest_evalstudio.analysis.problems import find_problems, leaks
+from pytest_evalstudio.analysis.ranking import PairedModels
 from pytest_evalstudio.analysis.repeats import NO_REPEATS, RepeatAnalysis
 from pytest_evalstudio.analysis.run_info import (
     NO_STORED_ANSWERS,
@@ -24,6 +26,7 @@ from pytest_evalstudio.analysis.run_info import (
     StoredAnswers,
     TracedAnswers,
 )
+from pytest_evalstudio.analysis.samples import JudgedItems
 from pytest_evalstudio.analysis.shrunk import NO_SHRUNK_FLIPS, ShrunkFlips
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.outcomes import SEVERITIES
@@ -143,6 +146,9 @@ class Analysis:
         shrunk_flips: flips whose smallest edit was searched.
         coverage: test cases that nothing checked, and expectations that nothing read.
         incomplete: answers that were cut or filtered.
+        causes: of the failures; each failure has one.
+        pairs: models on the questions that both were asked; none where the record is an excerpt.
+        judged: evaluator id to the numbers of its failing, broken and flipped items.
         note: sentences that say which rows the figures and the lists are of; none where they are of all.
         listed_failures: evaluator id to the failed cases of the record, where the record is an excerpt of the
             rows that the figures are of; None where it has all of them.
@@ -170,6 +176,9 @@ class Analysis:
     shrunk_flips: ShrunkFlips = NO_SHRUNK_FLIPS
     coverage: Coverage = COMPLETE
     incomplete: IncompleteAnswers = NO_INCOMPLETE_ANSWERS
+    causes: tuple[Cause, ...] = ()
+    pairs: tuple[PairedModels, ...] = ()
+    judged: Mapping[str, JudgedItems] = field(default_factory=dict)
     note: tuple[str, ...] = ()
     listed_failures: Mapping[str, int] | None = None
 
@@ -187,6 +196,7 @@ def analyse(
     *,
     storage_mb: float | None = None,
     also: Iterable[Callable[[Item], None]] = (),
+    on_failure: Callable[[Item, CauseKey], None] | None = None,
     terms: Mapping[str, TermValue] = NOTHING,
     population: Population | None = None,
 ) -> Analysis:
@@ -196,6 +206,7 @@ def analyse(
         aggregates: evaluator id to the object whose `aggregate` gives its model-wide figures.
         storage_mb: megabytes that cache and output take; the record's own where not given.
         also: called with each item of the same pass, in order.
+        on_failure: called with each item that did not end as expected, and its cause.
         terms: values of the terms of gates that name models, by term.
         population: figures of all rows, where the record is an excerpt of them.
 
@@ -207,7 +218,9 @@ def analyse(
     others = tuple(also)
     try:
         for item in record.items():
-            aggregator.add(item)
+            cause = aggregator.add(item)
+            if cause is not None and on_failure is not None:
+                on_failure(item, cause)
             for consume in others:
                 consume(item)
         megabytes = record_path.stat().st_size / 1e6 if storage_mb is None else storage_mb
@@ -260,6 +273,9 @@ def _analysis(
         shrunk_flips=aggregator.shrunk_flips.result(),
         coverage=aggregator.coverage.result(),
         incomplete=aggregator.incomplete.result(),
+        causes=aggregator.causes.result(),
+        pairs=aggregator.outcomes.pairs(aggregator.cases.originals()),
+        judged=aggregator.judged,
     )
 
 
@@ -304,6 +320,8 @@ def _of_population(analysis: Analysis, population: Population) -> Analysis:
         models=models,
         dataset=replace(analysis.dataset, items=total, tests=total, rows=total),
         problems=tuple(sorted(problems, key=lambda problem: SEVERITIES.index(problem.severity))),
+        # The rows of an excerpt are not a sample: those that fail come first.
+        pairs=(),
         note=population.note,
     )
 

@@ -64,6 +64,15 @@ class Confirmations:
         )
         return f"{failures} asked again: {', '.join(counts)}; {rate}."
 
+    @property
+    def brief(self) -> str:
+        """Return the counts in a few words, "" where nothing was asked again."""
+        total = self.confirmed + self.interrupted + self.not_confirmed
+        if not total:
+            return ""
+        flaky = f", {self.not_confirmed:,} flaky" if self.not_confirmed else ""
+        return f"Asked again: {self.confirmed:,} of {total:,} confirmed{flaky}."
+
     def lines(self, limit: int) -> Iterator[str]:
         """Yield a line per case that was not confirmed.
 

@@ -321,7 +321,7 @@ def sensitive_to(rates: Sequence[FlipRate]) -> Iterator[Insight]:
     yield Insight(
         description=(
             f"The models are most sensitive to {most.name}: {percent(most.rate)} of"
-            f" {counted(most.compared, 'comparison')} flip (95 % interval {percent(most.interval[0])} to"
+            f" {counted(most.compared, 'pair')} flip (95 % interval {percent(most.interval[0])} to"
             f" {percent(most.interval[1])}), against {percent(most.noise or 0.0)} of unchanged copies."
         ),
         insight_type="robustness",

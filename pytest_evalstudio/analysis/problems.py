@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_evalstudio.analysis.aggregators import Aggregator, CaseFlip, FaultKind, Sample
+from pytest_evalstudio.analysis.causes import LEAKS
 from pytest_evalstudio.analysis.judging import budget_problems
 from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.analysis.operations import operations
@@ -26,7 +27,6 @@ from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.record.schema import EvaluatorEntry
 from pytest_evalstudio.text.figures import counted, figure
 
-LEAKS = ("privacy", "security")
 _OF_FLIPS = (
     "Vary kind and intensity of the perturbation to find where the model breaks; unchanged copies show its"
     " own noise."

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.origins import Origin
-from pytest_evalstudio.core.outcomes import Finding, Metric
+from pytest_evalstudio.core.outcomes import Finding, Metric, Verdict
 from pytest_evalstudio.core.text import excerpt
 
 if TYPE_CHECKING:
@@ -169,6 +169,30 @@ class CaseMarks(Struct):
         self.judged[case] += 1
         self.failed[case] += failed
         self.score[case] += score
+
+
+class JudgedItems(Struct):
+    """Items that one evaluator judged: how many fail, are errors, and flip under perturbations.
+
+    Attributes:
+        flipped: items with a flip under a perturbation that keeps the meaning.
+        broken: those of them with a flip from pass to fail.
+    """
+
+    failed: int = 0
+    errors: int = 0
+    flipped: int = 0
+    broken: int = 0
+
+    def add(self, id: str, verdict: Verdict, flips: Iterable[Flip]) -> None:
+        """Take the verdict of an item, with the flips of all evaluators."""
+        if verdict.status == "error":
+            self.errors += 1
+        elif verdict.passed is False:
+            self.failed += 1
+        directions = [flip.direction for flip in flips if flip.evaluator == id and flip.meaning_kept]
+        self.flipped += bool(directions)
+        self.broken += "pass_to_fail" in directions
 
 
 class Lowest(Struct, frozen=True):

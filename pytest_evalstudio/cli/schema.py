@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(command=run)
-    parser.add_argument("kind", metavar="suite|test|test_case|lab|dataset|workflow|scores|record")
+    parser.add_argument("kind", metavar="suite|test|test_case|lab|dataset|workflow|scores|record|summary")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -22,6 +22,11 @@ def run(arguments: argparse.Namespace) -> int:
         from pytest_evalstudio.record.json_schema import record_schema
 
         print_json(record_schema())
+        return FINE
+    if arguments.kind == "summary":
+        from pytest_evalstudio.analysis.summary.results import summary_schema
+
+        print_json(summary_schema())
         return FINE
     from pytest_evalstudio.formats.json_schemas import text_of
 

@@ -68,6 +68,10 @@ class OutcomeCode(StrEnum):
     """The retrieved context fails, and the answer does not, or is not judged."""
     FORBIDDEN_TEXT = "forbidden_text"
     """The answer has a text that the condition forbids (`NOT "word"`); one observation decides."""
+    CALLS_DIFFER = "calls_differ"
+    """The calls of tools are not those that the case expects."""
+    CALL_FORBIDDEN = "call_forbidden"
+    """A call of a tool breaks a rule."""
     ANSWER_WORDLESS = "answer_wordless"
     """The answer has no letter and no digit, and has the worst score."""
 

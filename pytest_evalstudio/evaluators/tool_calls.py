@@ -139,6 +139,7 @@ class ToolCalls:
                 "tool_argument_accuracy": comparison.argument_accuracy,
             },
             reason="" if comparison.matches else self._explanation(comparison, actual, expected, numbers),
+            code=OutcomeCode.NONE if comparison.matches else OutcomeCode.CALLS_DIFFER,
             details=_details(comparison, actual, expected, numbers),
         )
 

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
 from pytest_evalstudio.core.cases import Case
+from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
@@ -127,8 +128,17 @@ class ToolRules:
         return Outcome.score(
             {"tool_rules_kept": float(not broken)},
             reason=listed([fault.text for fault in broken]),
+            code=_code(broken),
             details={"broken": [fault.to_dict() for fault in broken]} if broken else {},
         )
+
+
+def _code(broken: Sequence[BrokenRule]) -> OutcomeCode:
+    if not broken:
+        return OutcomeCode.NONE
+    # A rule that asks for a call is broken by its absence.
+    is_missing = all(fault.call is None for fault in broken)
+    return OutcomeCode.CALLS_DIFFER if is_missing else OutcomeCode.CALL_FORBIDDEN
 
 
 def read_rule(table: object, index: int) -> Rule:

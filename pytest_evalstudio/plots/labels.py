@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 
 MAX_CHARS = 24
@@ -26,9 +25,10 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def short_labels(names: Sequence[str], limit: int = MAX_CHARS) -> list[str]:
-    """Return labels without the words that all names begin with, cut in the middle; no two are equal.
+    """Return labels without the words that all names begin with, cut where they do not differ.
 
-    Names that are equal themselves get a number.
+    No two are equal: names that are equal themselves get a number. A label is longer than the limit where
+    nothing shorter keeps what differs.
 
     >>> short_labels(["RAG model gpt-4o", "RAG model gpt-4-turbo"])
     ['gpt-4o', 'gpt-4-turbo']
@@ -36,14 +36,43 @@ def short_labels(names: Sequence[str], limit: int = MAX_CHARS) -> list[str]:
     ['mixtral…ct-v0.1', 'gpt-4o']
     >>> short_labels(["h2oai/h2ogpt-70b-chat", "meta-llama/llama-2-70b-chat", "gpt-4o"])
     ['h2ogpt-70b-chat', 'llama-2-70b-chat', 'gpt-4o']
+    >>> short_labels(["gpt-4-1106-preview (reverse) #1", "gpt-4 (reverse) #2"])
+    ['gpt-4-1106-preview … #1', 'gpt-4 (reverse) #2']
+    >>> short_labels(["new-model-a-with-a-long-end", "new-model-b-with-a-long-end", "d"], 10)
+    ['…a…', '…b…', 'd']
     """
-    stripped = _without_vendors(_without_prefix(names, limit), limit)
+    stripped = _without_words(_without_vendors(_without_prefix(names, limit), limit), limit)
     labels = [middle_cut(name, limit) for name in stripped]
-    counts = Counter(labels)
-    return [
-        label if counts[label] == 1 else _numbered(label, number, limit)
-        for number, label in enumerate(labels, 1)
-    ]
+    for group in _equal(labels):
+        # The cut has taken what differs: cut what is common instead.
+        parts = _differing([stripped[place] for place in group], limit)
+        for place, part in zip(group, parts, strict=True):
+            labels[place] = part
+    for group in _equal(labels):
+        for number, place in enumerate(group, 1):
+            labels[place] = _numbered(labels[place], number, limit)
+    return labels
+
+
+def _equal(labels: Sequence[str]) -> list[list[int]]:
+    """Return the places of labels that are equal, in groups."""
+    places: dict[str, list[int]] = {}
+    for place, label in enumerate(labels):
+        places.setdefault(label, []).append(place)
+    return [group for group in places.values() if len(group) > 1]
+
+
+def _differing(names: Sequence[str], limit: int) -> list[str]:
+    """Return what differs between names, with ellipses for what is common; whole names if that is long."""
+    if len(set(names)) < 2:
+        return list(names)
+    start = _common_start(min(names), max(names))
+    backwards = [name[::-1] for name in names]
+    end = min(_common_start(min(backwards), max(backwards)), *(name[len(start) :] for name in names), key=len)
+    parts = [f"…{name[len(start) : len(name) - len(end)]}…" for name in names]
+    parts = [part.removesuffix("…") if not end else part for part in parts]
+    is_short = max(map(len, parts)) <= limit and len(set(parts)) == len(set(names))
+    return parts if is_short and all(part.strip("…") for part in parts) else list(names)
 
 
 def middle_cut(text: str, limit: int = MAX_CHARS) -> str:
@@ -68,8 +97,21 @@ def _without_prefix(names: Sequence[str], limit: int) -> list[str]:
     if max(len(name) - cut for name in names) > limit:
         cut = max(cut, *(shared.rfind(sign) + 1 for sign in "-_/:"))
     rests = [name[cut:] for name in names]
-    # A rest without a letter, e.g. a version number, would not be seen to be a model.
-    return rests if all(_LETTER.search(rest) for rest in rests) else list(names)
+    # A rest without a letter, or with a number first, would not be seen to be a model, e.g. "4 (long)".
+    return rests if all(_LETTER.search(rest) and not rest[0].isdigit() for rest in rests) else list(names)
+
+
+def _without_words(names: Sequence[str], limit: int) -> list[str]:
+    """Replace words within a long name that all names have by an ellipsis."""
+    words = [name.split() for name in names]
+    common = set(words[0]).intersection(*words) if words else set()
+    if not common or max(map(len, names)) <= limit or len(set(names)) < 2:
+        return list(names)
+    shorter = [
+        name if len(name) <= limit else " ".join("…" if word in common else word for word in of_name)
+        for name, of_name in zip(names, words, strict=True)
+    ]
+    return shorter if len(set(shorter)) == len(set(names)) else list(names)
 
 
 def _without_vendors(names: Sequence[str], limit: int) -> list[str]:

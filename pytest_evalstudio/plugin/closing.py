@@ -12,6 +12,7 @@ import pytest
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.run_info import stored_steps_sentence
+from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.plugin.display import SafeTerminal, shown_line
 from pytest_evalstudio.plugin.keys import COUNTS, UNCOLLECTED
 from pytest_evalstudio.plugin.planning import CaseOfModel
@@ -23,10 +24,12 @@ from pytest_evalstudio.text.figures import counted
 if TYPE_CHECKING:
     from pytest_evalstudio.analysis.analyse import Analysis
     from pytest_evalstudio.analysis.comparison.results import Comparison
+    from pytest_evalstudio.analysis.summary.results import RunSummary
     from pytest_evalstudio.record.schema import StepEntry
     from pytest_evalstudio.report.build import Report
 
-EVALUATORS = 10
+CAUSES = 5
+QUESTION_CHARS = 32
 COMMAND_CHARS = 120
 _LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
 
@@ -68,13 +71,13 @@ class RunEnd(Struct, frozen=True, kw_only=True):
     @property
     def headline(self) -> str:
         """Return the verdict; another plugin may have failed the session after the report was built."""
-        if self.exit_status and self.report.verdict.outcome == "passed":
+        if self.exit_status and self.report.summary.verdict.outcome == "passed":
             return f"INCOMPLETE – pytest ended with exit status {self.exit_status}"
-        return self.report.verdict.headline
+        return self.report.summary.verdict.headline
 
     @property
     def is_broken(self) -> bool:
-        return self.report.verdict.outcome in ("failed", "error")
+        return self.report.summary.verdict.outcome in ("failed", "error")
 
 
 def session_result(
@@ -164,14 +167,16 @@ def closing_lines(end: RunEnd) -> Iterator[TerminalLine]:
 
 def _verdict_lines(end: RunEnd) -> Iterator[TerminalLine]:
     """Yield the verdict, and what fails it."""
-    report, analysis = end.report, end.report.analysis
+    summary, analysis = end.report.summary, end.report.analysis
     if text := nothing_line(analysis):
         yield TerminalLine(text=text, colour="yellow")
-    is_passed = report.verdict.outcome == "passed" and not end.exit_status
+    is_passed = summary.verdict.outcome == "passed" and not end.exit_status
     colour = "red" if end.is_broken else "green" if is_passed else "yellow"
     yield TerminalLine(text=f"result: {end.headline}", colour=colour)
-    if end.is_broken and (failures := failing_answers(analysis)):
-        yield TerminalLine(text=f"failing answers: {failures}")
+    if end.is_broken:
+        yield from (TerminalLine(text=text) for text in cause_lines(summary))
+    for text in summary.ranking:
+        yield TerminalLine(text=text)
     if analysis.run.session is not None and (names := analysis.run.session.failed_names):
         yield TerminalLine(text=f"failed, and not by an evaluator: {', '.join(names)}", colour="red")
 
@@ -214,23 +219,25 @@ def _has_failures(analysis: Analysis) -> bool:
     )
 
 
-def failing_answers(analysis: Analysis) -> str:
-    """Return the failing answers of each evaluator, most first; "" without any."""
-    failures = [
-        (sum(line.judged - line.passed for line in board.standings), board.evaluator.name)
-        for board in analysis.leaderboards.values()
-    ]
-    failures = sorted((entry for entry in failures if entry[0]), reverse=True)
-    names = ", ".join(f"{name} {count:,}" for count, name in failures[:EVALUATORS])
-    hidden = len(failures) - EVALUATORS
-    return f"{names} and {counted(hidden, 'more evaluator')}" if hidden > 0 else names
+def cause_lines(summary: RunSummary) -> Iterator[str]:
+    """Yield a line for each of the largest causes of failures, and the number of the others."""
+    causes = [cause for cause in summary.causes if cause.kind in ("failed", "error")]
+    width = max((len(f"{cause.total:,}") for cause in causes[:CAUSES]), default=0)
+    for cause in causes[:CAUSES]:
+        mark = "" if cause.kind == "failed" else " (error)"
+        example = (
+            f', e.g. "{excerpt(cause.example.question, QUESTION_CHARS)}"' if cause.example.question else ""
+        )
+        yield f"  {cause.total:>{width},}  {cause.title}{mark}{example}"
+    if (more := len(causes) - CAUSES) > 0:
+        yield f"  {' ' * width}  and {counted(more, 'more cause')}"
 
 
 def regressions(analysis: Analysis, comparison: Comparison) -> str:
     """Return the comparison in two sentences, and how many regressions were asked again."""
     from pytest_evalstudio.analysis.comparison.sentences import summary_of
 
-    return " ".join(filter(None, (str(summary_of(comparison)), analysis.confirmations.sentence)))
+    return " ".join(filter(None, (str(summary_of(comparison)), analysis.confirmations.brief)))
 
 
 def changed_rules(comparison: Comparison) -> str:

@@ -13,8 +13,9 @@ from pytest_evalstudio.plugin.keys import BRIEF, CAUSE, LIKENESS
 from pytest_evalstudio.text.figures import counted
 
 BLOCKS = 10
-"""Failures that are written out where none regressed; `-v` writes out all of them."""
-REGRESSED_BLOCKS = 20
+"""Failures that are written out, the first one of each cause; `-v` writes out all of them."""
+LINES = 3
+"""Failures of one cause that have a line in pytest's short summary."""
 ID_CHARS = 48
 """A longer id leaves no room for the reason on a terminal of 80 columns."""
 MODEL_CHARS = 14
@@ -30,11 +31,13 @@ class FailureDisplay:
 
     Attributes:
         hidden: failures whose blocks are left out, in their order.
+        unlisted: those of them that have no line in the short summary either.
         folded: perturbed copies that fail like their original, which are one entry with it.
     """
 
     def __init__(self) -> None:
         self.hidden: list[Any] = []
+        self.unlisted: list[Any] = []
         self.folded: list[Any] = []
         self._reports: dict[str, list[Any]] = {}
 
@@ -55,9 +58,12 @@ class FailureDisplay:
             copies = counted(len(self.folded), "perturbed copy fails", "perturbed copies fail")
             terminalreporter.write_line(f"evalstudio: {copies} like the original, [+N]; -v lists them")
         if self.hidden:
-            terminalreporter.stats["failed"] = self._short_failed
-            more = counted(len(self.hidden), "more failure has", "more failures have")
-            terminalreporter.write_line(f"evalstudio: {more} a line below; -v writes them out")
+            unlisted = {id(report) for report in self.unlisted}
+            terminalreporter.stats["failed"] = [
+                report for report in self._short_failed if id(report) not in unlisted
+            ]
+            more = counted(len(self.hidden), "more failure")
+            terminalreporter.write_line(f"evalstudio: {more} of these causes; -v writes them out")
 
     def _shorten(self, terminalreporter: Any) -> None:
         stats = terminalreporter.stats
@@ -101,12 +107,12 @@ class FailureDisplay:
 
     def _hide(self, terminalreporter: Any) -> None:
         self._short_failed = failed = list(terminalreporter.stats.get("failed", ()))
-        ours = [report for report in failed if is_of_file(report)]
-        regressed = [
-            report for report in ours if dict(report.user_properties).get(BASELINE_CLASS) == "regressed"
-        ]
-        written_out = {id(report) for report in regressed[:REGRESSED_BLOCKS] or ours[:BLOCKS]}
+        causes = _by_likeness(report for report in failed if is_of_file(report))
+        written_out = {id(reports[0]) for reports in causes[:BLOCKS]}
+        listed = {id(report) for reports in causes for report in reports[:LINES]}
+        ours = [report for reports in causes for report in reports]
         self.hidden = [report for report in ours if id(report) not in written_out]
+        self.unlisted = [report for report in ours if id(report) not in listed]
         if self.hidden:
             hidden = {id(report) for report in self.hidden}
             terminalreporter.stats["failed"] = [report for report in failed if id(report) not in hidden]
@@ -121,6 +127,14 @@ def is_of_file(report: Any) -> bool:
 def _original(report: Any) -> str:
     """Return the node id of the original of a perturbed copy, "" for an original."""
     return str(getattr(report, LIKENESS, ("", ""))[0])
+
+
+def _by_likeness(reports: Iterable[Any]) -> list[list[Any]]:
+    """Return failures that are alike together: regressed ones first, then the largest groups."""
+    groups: dict[tuple[str, str], list[Any]] = {}
+    for report in reports:
+        groups.setdefault(_likeness(report), []).append(report)
+    return sorted(groups.values(), key=lambda group: (_likeness(group[0])[1] != "regressed", -len(group)))
 
 
 def _likeness(report: Any) -> tuple[str, str]:

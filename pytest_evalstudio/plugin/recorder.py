@@ -101,7 +101,7 @@ class RunOutput(msgspec.Struct, frozen=True, kw_only=True):
             yield "comparison", shown_line(str(summary_of(self.comparison)))
         if self.report is None:
             return
-        yield "result", shown_line(self.report.verdict.headline)
+        yield "result", shown_line(self.report.summary.verdict.headline)
         analysis = self.report.analysis
         if unchecked := analysis.coverage.unchecked:
             yield "unchecked", str(unchecked)
@@ -289,7 +289,7 @@ class Recorder:
                 history=history,
                 root=self._settings.command_line.root,
             )
-            self.ci_output.write(path, report.summary)
+            self.ci_output.write(path, report.markdown)
             self._send_events(path)
         except (OSError, EvalStudioError, MemoryError, RecursionError) as exc:
             self._failure = f"the report cannot be written: {_cause(exc)}{_remedy(path)}"

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from pytest_evalstudio.analysis.corrections import CorrectedRate
     from pytest_evalstudio.analysis.flip_rates import FlipRate
     from pytest_evalstudio.analysis.leaderboards import Leaderboard, Standing
+    from pytest_evalstudio.analysis.summary.findings import RunFinding
     from pytest_evalstudio.plugin.recorder import RunOutput
     from pytest_evalstudio.plugin.settings import CommandLine
     from pytest_evalstudio.report.build import Report
-    from pytest_evalstudio.report.findings import ReportFinding
 
 ROWS = 10
 FINDINGS = 3
@@ -92,8 +92,8 @@ def _shown_findings(report: Report) -> Iterator[str]:
     """Yield the findings; that there are none is shown unless the failures say more."""
     analysis = report.analysis
     has_failures = any(analysis.verdicts.get(verdict) for verdict in ("failed", "error"))
-    if report.findings or (analysis.dataset.items and not has_failures):
-        yield from finding_lines(report.findings)
+    if report.summary.findings or (analysis.dataset.items and not has_failures):
+        yield from finding_lines(report.summary.findings)
 
 
 def leaderboard_lines(analysis: Analysis) -> Iterator[str]:
@@ -225,7 +225,7 @@ def judging_lines(analysis: Analysis) -> Iterator[str]:
         yield f"judge: {not_asked:,} judgements were not asked for: {reasons}"
 
 
-def finding_lines(findings: Sequence[ReportFinding]) -> Iterator[str]:
+def finding_lines(findings: Sequence[RunFinding]) -> Iterator[str]:
     """Yield the number of findings by severity, and the most severe ones."""
     counts = Counter(finding.severity for finding in findings)
     numbers = [f"{counts[severity]} {severity}" for severity in SEVERITIES if counts[severity]]
@@ -295,5 +295,5 @@ def smallest_edit_lines(analysis: Analysis) -> Iterator[str]:
 
 def _share(rate: FlipRate) -> str:
     low, high = rate.interval
-    flips = f"{rate.flips:,} of {counted(rate.compared, 'comparison')}"
+    flips = f"{rate.flips:,} of {counted(rate.compared, 'pair')}"
     return f"{flips} ({percent(rate.rate)}, 95 % interval {percent(low)} to {percent(high)})"

@@ -22,13 +22,14 @@ def record_schema() -> JsonObject:
         "$schema": DRAFT,
         "title": "A line of a pytest-evalstudio record: one header, then one item per test case and model",
         "anyOf": list(lines),
-        "$defs": _with_infinities(components),
+        "$defs": with_infinities(components),
     }
 
 
-def _with_infinities(schema: Any) -> Any:
+def with_infinities(schema: Any) -> Any:
+    """Return a JSON Schema in which each number may be the word "Infinity" or "-Infinity"."""
     if isinstance(schema, dict):
         if schema.get("type") == "number":
             return {"anyOf": [schema, _INFINITIES]}
-        return {key: _with_infinities(value) for key, value in schema.items()}
-    return [_with_infinities(item) for item in schema] if isinstance(schema, list) else schema
+        return {key: with_infinities(value) for key, value in schema.items()}
+    return [with_infinities(item) for item in schema] if isinstance(schema, list) else schema

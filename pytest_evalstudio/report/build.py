@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec
 
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.aggregates import aggregates_of
 from pytest_evalstudio.analysis.analyse import Analysis, analyse
+from pytest_evalstudio.analysis.causes import CauseKey
 from pytest_evalstudio.analysis.comparison.results import Comparison, as_json
 from pytest_evalstudio.analysis.population import Population
+from pytest_evalstudio.analysis.summary.extras import RunExtra, extras_of
+from pytest_evalstudio.analysis.summary.results import RunSummary, summarise
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, exception_text
@@ -27,7 +30,6 @@ from pytest_evalstudio.record.schema import EvaluatorEntry, Item, Run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report import markdown, page
 from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
-from pytest_evalstudio.report.conclusions import conclude
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.contributed import More, contributed_sections
 from pytest_evalstudio.report.data.blocks import PageData
@@ -36,14 +38,11 @@ from pytest_evalstudio.report.data.texts import TextStore
 from pytest_evalstudio.report.descriptions import describe_evaluator
 from pytest_evalstudio.report.explainer import outputs_of, write_explainer
 from pytest_evalstudio.report.exports import interpretation
-from pytest_evalstudio.report.extras import RunExtra, extras_of
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.findings import ReportFinding, grouped
 from pytest_evalstudio.report.folders import Archive, ExplainerFolder, tree
 from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
 from pytest_evalstudio.report.thresholds import thresholds_in_force
-from pytest_evalstudio.report.verdict import RunVerdict, verdict_of
 
 if TYPE_CHECKING:
     from pytest_evalstudio.analysis.comparison.history import History
@@ -53,6 +52,7 @@ SUMMARY = "summary.md"
 COMPARISON = "comparison.json"
 ARCHIVE = "evalstudio-report.zip"
 Consumer = Callable[[Item], None]
+P = ParamSpec("P")
 COMPRESSED = (".zip", ".parquet")
 """Suffixes of files that do not shrink again."""
 LARGE_PAGE = 2_000_000
@@ -64,19 +64,18 @@ class Report:
     """The built report and its location.
 
     Attributes:
-        verdict: of the run, in words.
-        findings: problems grouped over models and metrics, the most severe first.
+        markdown: path of the summary for CI jobs and pull requests.
+        summary: what the run means.
         warnings: a line for each exporter that failed; its file is missing or incomplete.
     """
 
     page: Path
     data: Path
-    summary: Path
+    markdown: Path
     archive: Path
     explainers: Mapping[str, Path]
     analysis: Analysis = field(repr=False)
-    verdict: RunVerdict = field(repr=False)
-    findings: tuple[ReportFinding, ...] = field(default=(), repr=False)
+    summary: RunSummary = field(repr=False)
     warnings: tuple[str, ...] = ()
     extras: tuple[RunExtra, ...] = field(default=(), repr=False)
 
@@ -84,7 +83,7 @@ class Report:
         """Return verdict, first findings and the address of the page, for notebooks."""
         from pytest_evalstudio.report.notebook import report_html
 
-        return report_html(self.verdict, self.findings, self.page)
+        return report_html(self.summary, self.page)
 
 
 def build_report(
@@ -158,12 +157,11 @@ def _report(output: Path, inputs: _Inputs, content: Content) -> Report:
     return Report(
         page=output / PAGE,
         data=output / DATA,
-        summary=output / SUMMARY,
+        markdown=output / SUMMARY,
         archive=output / ARCHIVE,
         explainers={id: folder.path for id, folder in folders.items()},
         analysis=content.analysis,
-        verdict=content.verdict,
-        findings=tuple(content.findings),
+        summary=content.summary,
         warnings=tuple(content.warnings),
         extras=inputs.extras,
     )
@@ -222,22 +220,24 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
             consumers = {
                 "results": results.add,
                 "failures": failures.add,
-                "failed items": failed.add,
                 "cases of the page": data.add,
                 "Agent Evaluation": judged.add,
             }
-            analysis = _analyse(inputs, [exports.guarded(*consumer) for consumer in consumers.items()])
+            analysis = _analyse(
+                inputs,
+                [exports.guarded(*consumer) for consumer in consumers.items()],
+                exports.guarded("failed items", failed.add),
+            )
         # The largest files first: they are packed while the others are written.
         packed = dict.fromkeys(path for folder in folders.values() for path in tree(folder.results))
         _pack(archive, output, packed)
-        errors = [group for group in failed.groups() if group.kind == "error"]
-        conclusions = conclude(analysis, is_step=is_artifact(inputs.record))
+        is_step = is_artifact(inputs.record)
+        summary = summarise(analysis, inputs.comparison, inputs.extras, is_step=is_step)
         content = Content(
             analysis,
-            verdict=verdict_of(analysis, conclusions, inputs.comparison, inputs.extras, errors),
-            conclusions=conclusions,
-            findings=grouped(analysis, data.columns),
+            summary=summary,
             failed=failed,
+            groups=failed.groups(summary.causes),
             thresholds=thresholds_in_force(analysis, data.columns, inputs.registry),
             failures=failures,
             folders=folders,
@@ -255,7 +255,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
                 write_explainer(content, folder, rows=results.rows.get(id, 0))
             _pack(archive, output, (path for path in tree(folder.path) if path not in packed))
         with exports.of(DATA, output / DATA):
-            write_json(output / DATA, interpretation(analysis, content.verdict, folders, results.models))
+            write_json(output / DATA, interpretation(analysis, summary, folders, results.models))
         _write_summaries(output, content, exports)
         _write_page(output / PAGE, content, inputs, data, exports)
         for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):
@@ -265,13 +265,16 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
     return content
 
 
-def _analyse(inputs: _Inputs, consumers: Iterable[Consumer]) -> Analysis:
+def _analyse(
+    inputs: _Inputs, consumers: Iterable[Consumer], on_failure: Callable[[Item, CauseKey], None]
+) -> Analysis:
     """Analyse the record while the consumers take its items; models are in natural order."""
     analysis = analyse(
         inputs.record,
         inputs.aggregates,
         storage_mb=inputs.storage_mb,
         also=tuple(consumers),
+        on_failure=on_failure,
         terms={term: value for extra in inputs.extras for term, value in extra.term_values().items()},
         population=inputs.population,
     )
@@ -291,7 +294,11 @@ def _write_summaries(output: Path, content: Content, exports: Exports) -> None:
 def _write_page(path: Path, content: Content, inputs: _Inputs, data: PageData, exports: Exports) -> None:
     with exports.of(PAGE, path), open_text(path) as file:
         sections = contributed_sections(content.analysis, inputs.more)
-        file.writelines(page.page_pieces(content, inputs.registry, sections, data.blocks(content.analysis)))
+        file.writelines(
+            page.page_pieces(
+                content, inputs.registry, sections, data.blocks(content.analysis, content.summary)
+            )
+        )
 
 
 def _pack(archive: Archive, output: Path, files: Iterable[Path]) -> None:
@@ -338,17 +345,17 @@ class Exports:
             with self.of(name):
                 stack.close()
 
-    def guarded(self, name: str, consume: Consumer) -> Consumer:
+    def guarded(self, name: str, consume: Callable[P, None]) -> Callable[P, None]:
         """Return a consumer of items that takes no more of them once it has failed."""
         failed = False
 
-        def guarded(item: Item) -> None:
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
             nonlocal failed
             if failed:
                 return
             # As `of`, which costs more than many a consumer when it is entered for each item.
             try:
-                consume(item)
+                consume(*args, **kwargs)
             except OSError:
                 raise
             except Exception as exc:

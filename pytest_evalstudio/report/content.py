@@ -11,19 +11,18 @@ from msgspec import Struct, field
 
 from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.analysis.comparison.results import Comparison
-from pytest_evalstudio.report.conclusions import ModelConclusion
+from pytest_evalstudio.analysis.summary.results import RunSummary
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.tools import ToolTable
 from pytest_evalstudio.report.failed_items import FailedItems
+from pytest_evalstudio.report.failure_groups import FailureGroup
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.folders import ExplainerFolder
 from pytest_evalstudio.report.thresholds import ThresholdLine
-from pytest_evalstudio.report.verdict import RunVerdict
 
 if TYPE_CHECKING:
     from pytest_evalstudio.analysis.comparison.history import History
-    from pytest_evalstudio.report.extras import RunExtra
+    from pytest_evalstudio.analysis.summary.extras import RunExtra
 
 T = TypeVar("T")
 
@@ -32,10 +31,9 @@ class Content(Struct, frozen=True):
     """Content of a report: analysis, items as columns, worst failures with texts, and paths of exports.
 
     Attributes:
-        verdict: of the run, in words.
-        conclusions: for each model, the highest share of passes first.
-        findings: problems grouped over models and metrics.
-        failed: items that did not pass.
+        summary: what the run means.
+        failed: items that did not end as expected.
+        groups: the causes of the failures, with the items that are written out.
         thresholds: in force, with their sources.
         record: for a section that needs more of the items: `record.reader.RecordReader` gives them one by
             one.
@@ -49,10 +47,9 @@ class Content(Struct, frozen=True):
     """
 
     analysis: Analysis
-    verdict: RunVerdict
-    conclusions: Sequence[ModelConclusion]
-    findings: Sequence[ReportFinding]
+    summary: RunSummary
     failed: FailedItems
+    groups: Sequence[FailureGroup]
     thresholds: Sequence[ThresholdLine]
     failures: FailureBook
     folders: Mapping[str, ExplainerFolder]

@@ -12,13 +12,13 @@ import msgspec
 from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.analysis.shrunk import ShrunkFlips
+from pytest_evalstudio.analysis.summary.results import RunSummary, as_json
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.record.schema import EvaluatorEntry, JsonObject
 from pytest_evalstudio.report import repeats
 from pytest_evalstudio.report.descriptions import describe_evaluator
 from pytest_evalstudio.report.folders import ExplainerFolder
-from pytest_evalstudio.report.verdict import RunVerdict
 from pytest_evalstudio.text.figures import counted
 
 SCHEMA_VERSION = 1
@@ -87,14 +87,14 @@ def _coverage(analysis: Analysis) -> JsonObject:
 
 def interpretation(
     analysis: Analysis,
-    verdict: RunVerdict,
+    summary: RunSummary,
     folders: Mapping[str, ExplainerFolder],
     models: Mapping[str, JsonObject],
 ) -> dict[str, object]:
     """Return the whole report as one JSON object.
 
     Args:
-        verdict: of the run.
+        summary: of the run.
         models: model key to its description.
     """
     run = msgspec.to_builtins(analysis.run)
@@ -102,13 +102,14 @@ def interpretation(
         "schema_version": SCHEMA_VERSION,
         "run": {
             **{key: run[key] for key in _OF_RUN},
-            "outcome": verdict.outcome,
-            "headline": verdict.headline,
+            "outcome": summary.verdict.outcome,
+            "headline": summary.verdict.headline,
             "verdicts": dict(analysis.verdicts),
             **_coverage(analysis),
             **({"stored_answers": asdict(analysis.stored)} if analysis.stored.count else {}),
             **({"flaky": [item.nodeid for item in analysis.reruns if item.flaky]} if analysis.flaky else {}),
         },
+        "summary": as_json(summary),
         "models": {
             figures.key: {**models.get(figures.key, {}), "figures": asdict(figures)}
             for figures in analysis.models

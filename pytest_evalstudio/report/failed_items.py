@@ -8,6 +8,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pytest_evalstudio.analysis.causes import (
+    KINDS,
+    Cause,
+    CauseKey,
+    Kind,
+    deciding_verdicts,
+    missed_metric,
+)
 from pytest_evalstudio.analysis.comparison.results import Comparison, ItemChange
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, UNANSWERED, ItemCode
 from pytest_evalstudio.core.errors import EvalStudioError
@@ -16,9 +24,8 @@ from pytest_evalstudio.core.text import is_blank
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_terms import And, Condition, Not, Or
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow, Run
-from pytest_evalstudio.report.assessment import is_safety
-from pytest_evalstudio.report.failure_groups import TITLES, FailureGroup, GroupKey, group_key, grouped
-from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, FailureTexts, Kind, TermResult
+from pytest_evalstudio.report.failure_groups import FailureGroup, grouped
+from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, FailureTexts, TermResult
 from pytest_evalstudio.report.failures import worst_row
 from pytest_evalstudio.report.highlight import Segment, segments, snippet
 from pytest_evalstudio.report.worddiff import Stretch, changed_words, shared_words
@@ -27,8 +34,10 @@ if TYPE_CHECKING:
     from pytest_evalstudio.report.failing_copies import FailingCopies
     from pytest_evalstudio.text.windows import Piece
 
-LIMITS: Mapping[Kind, int] = {"failed": 60, "error": 30, "xfailed": 40}
+LIMITS: Mapping[Kind, int] = {"failed": 60, "error": 30, "xfailed": 40, "xpassed": 20}
 """Items of each kind that the page writes out; the others are in the matrix and in the files."""
+OF_EACH_CAUSE = 3
+"""Items of a cause that are written out, however many the causes before it have."""
 TEXT_CHARS = 1_500
 REASON_CHARS = 600
 _TERMS = 24
@@ -38,7 +47,7 @@ _COMPARABLE = 0.25
 
 
 class FailedItems:
-    """Keeps the first items that did not pass, those that regressed before all others.
+    """Keeps the first items of each cause of a failure, those that regressed before all others.
 
     Args:
         run: the record's header.
@@ -57,16 +66,15 @@ class FailedItems:
         folds_answers: bool = False,
     ) -> None:
         self._folds_answers = folds_answers
-        self._same: Counter[tuple[GroupKey, int]] = Counter()
-        self._answers: dict[str, tuple[GroupKey, int]] = {}
-        self.total: dict[Kind, int] = dict.fromkeys(LIMITS, 0)
-        self._totals: Counter[GroupKey] = Counter()
+        self._same: Counter[tuple[CauseKey, int]] = Counter()
+        self._answers: dict[str, tuple[CauseKey, int]] = {}
+        self.total: dict[Kind, int] = dict.fromkeys(KINDS, 0)
         self._run = run
         self._evaluators = evaluators
         self._changes = {change.nodeid: change for change in comparison.changes} if comparison else {}
-        self._regressed: dict[Kind, list[FailedItem]] = {kind: [] for kind in LIMITS}
-        self._others: dict[Kind, list[FailedItem]] = {kind: [] for kind in LIMITS}
-        self._unsafe: FailedItem | None = None
+        self._regressed: dict[CauseKey, list[FailedItem]] = {}
+        self._others: dict[CauseKey, list[FailedItem]] = {}
+        self._kept: Counter[Kind] = Counter()
 
     @cached_property
     def _copies(self) -> FailingCopies:
@@ -74,38 +82,50 @@ class FailedItems:
 
         return FailingCopies()
 
-    def add(self, item: Item) -> None:
-        """Take one item of the record."""
-        kind = _KINDS.get(item.verdict)
-        if kind is None:
-            return
+    def add(self, item: Item, cause: CauseKey) -> None:
+        """Take one item of the record that did not end as expected, with its cause."""
+        kind = cause.kind
         self.total[kind] += 1
-        misses = tuple(_misses(self._evaluators, item))
-        group_of = group_key(kind, misses, _code(item, misses))
-        self._totals[group_of] += 1
         if self._folds_answers and item.rows:
-            answer = group_of, hash(item.rows[0].answer.text)
+            answer = cause, hash(item.rows[0].answer.text)
             self._same[answer] += 1
             if self._same[answer] > 1:
                 return
             self._answers[item.nodeid] = answer
         change = self._changes.get(item.nodeid)
-        if self._copies.folds(item, group_of, change.item_class if change is not None else ""):
+        if self._copies.folds(item, cause, change.item_class if change is not None else ""):
             return
         is_regressed = change is not None and change.item_class in ("regressed", "error_now")
-        group = (self._regressed if is_regressed else self._others)[kind]
-        is_unsafe = kind == "failed" and any(is_safety(self._evaluators[miss.evaluator]) for miss in misses)
-        if len(group) < LIMITS[kind] or (is_unsafe and self._unsafe is None):
-            failed = self._failed(kind, item, misses, change)
-            if is_unsafe:
-                self._unsafe = self._unsafe or failed
-            if len(group) < LIMITS[kind]:
-                group.append(failed)
+        kept = (self._regressed if is_regressed else self._others).setdefault(cause, [])
+        # Many causes must not fill the memory, and each of them needs an example.
+        limit = LIMITS[kind] if self._kept[kind] < 4 * LIMITS[kind] else OF_EACH_CAUSE
+        if len(kept) < limit:
+            self._kept[kind] += 1
+            kept.append(self._failed(cause, item, tuple(_misses(self._evaluators, item)), change))
 
-    def items(self, kind: Kind) -> list[FailedItem]:
-        """Return the kept items of a kind, regressed ones first."""
-        failed = [*self._regressed[kind], *self._others[kind]]
-        selection = self._copies.folded(failed)[: LIMITS[kind]] if failed else []
+    def groups(self, causes: Sequence[Cause]) -> list[FailureGroup]:
+        """Return the kept items by cause; regressed items and large causes come first.
+
+        Args:
+            causes: of the run.
+        """
+        items: dict[CauseKey, list[FailedItem]] = {}
+        for kind in KINDS:
+            of_kind = [cause.identity for cause in causes if cause.kind == kind]
+            items |= self._of_kind(of_kind, LIMITS[kind])
+        return grouped(causes, items)
+
+    def _of_kind(self, causes: Sequence[CauseKey], limit: int) -> dict[CauseKey, list[FailedItem]]:
+        """Return the items of causes: some of each, and more of the first ones up to the limit."""
+        kept = {cause: self._items(cause) for cause in causes}
+        counts = {cause: min(len(items), OF_EACH_CAUSE) for cause, items in kept.items()}
+        for cause, items in kept.items():
+            counts[cause] += max(0, min(len(items) - counts[cause], limit - sum(counts.values())))
+        return {cause: items[: counts[cause]] for cause, items in kept.items()}
+
+    def _items(self, cause: CauseKey) -> list[FailedItem]:
+        failed = [*self._regressed.get(cause, ()), *self._others.get(cause, ())]
+        selection = self._copies.folded(failed) if failed else []
         return [
             replace(item, equal_answers=self._same[self._answers[item.nodeid]] - 1)
             if item.nodeid in self._answers
@@ -113,31 +133,13 @@ class FailedItems:
             for item in selection
         ]
 
-    @property
-    def first(self) -> FailedItem | None:
-        """Return the item that a reader should see first: regressed, else unsafe, else the first one.
-
-        None if nothing failed unexpectedly.
-        """
-        unsafe = [self._unsafe] if self._unsafe is not None else []
-        order = [*self._regressed["failed"], *unsafe, *self._others["failed"], *self.items("error")]
-        return next(iter(order), None)
-
-    def groups(self) -> list[FailureGroup]:
-        """Return the kept items by kind, evaluator and reason; regressed items and large groups first."""
-        return [group for kind in LIMITS for group in grouped(kind, self.items(kind), self._totals)]
-
-    def left_out(self, kind: Kind) -> int:
-        """Return the number of items of a kind that are not kept."""
-        items = self.items(kind)
-        return self.total[kind] - len(items) - sum(item.equal_answers + item.copy_count for item in items)
-
     def _failed(
-        self, kind: Kind, item: Item, misses: tuple[FailedEvaluator, ...], change: ItemChange | None
+        self, cause: CauseKey, item: Item, misses: tuple[FailedEvaluator, ...], change: ItemChange | None
     ) -> FailedItem:
         row = _failing_row(item, misses, self._evaluators) if item.rows else None
         return FailedItem(
-            kind=kind,
+            kind=cause.kind,
+            cause=cause,
             nodeid=item.nodeid,
             key=item.key,
             model=self._run.model_name(item.model_key),
@@ -153,28 +155,27 @@ class FailedItems:
         )
 
 
-_KINDS: Mapping[str, Kind] = {"failed": "failed", "xpassed": "failed", "error": "error", "xfailed": "xfailed"}
+_UNEXPLAINED = frozenset(
+    {
+        ItemCode.ANSWER_EMPTY,
+        ItemCode.REFUSAL_MISSING,
+        ItemCode.UNEXPECTED_REFUSAL,
+    }
+)
+"""Codes of items whose failure no evaluator explains, whatever thresholds it misses."""
 
 
 def _code(item: Item, misses: Sequence[FailedEvaluator]) -> str:
     """Return the class of a failure that no evaluator decides or explains, "" for others."""
-    if item.code in TITLES:
+    if item.code in _UNEXPLAINED:
         return item.code
     faults = {miss.fault for miss in misses}
     return next((code for code in UNANSWERED if faults == {code}), "")
 
 
 def _misses(evaluators: Mapping[str, EvaluatorEntry], item: Item) -> Iterator[FailedEvaluator]:
-    """Yield the evaluators that failed an item, those of safety first, then those with an error.
-
-    An error that decides the item comes first.
-    """
-    failed = [(id, verdict) for id, verdict in item.verdicts.items() if verdict.passed is False]
-    failed.sort(key=lambda entry: entry[0] not in evaluators or not is_safety(evaluators[entry[0]]))
-    broken = [(id, verdict) for id, verdict in item.verdicts.items() if verdict.status == "error"]
-    for id, verdict in (*broken, *failed) if item.verdict == "error" else (*failed, *broken):
-        if id in evaluators:
-            yield _miss(evaluators[id], verdict)
+    """Yield the evaluators that failed an item; see `deciding_verdicts`."""
+    return (_miss(info, verdict) for info, verdict in deciding_verdicts(item, evaluators))
 
 
 def _miss(info: EvaluatorEntry, verdict: Verdict) -> FailedEvaluator:
@@ -182,8 +183,7 @@ def _miss(info: EvaluatorEntry, verdict: Verdict) -> FailedEvaluator:
         return FailedEvaluator(
             evaluator=info.id, name=info.name, reason=_cut(verdict.reason), fault=verdict.code
         )
-    key = verdict.missed[0] if verdict.missed else info.primary.key
-    metric = next((metric for metric in info.metrics if metric.key == key), info.primary)
+    metric = missed_metric(info, verdict)
     return FailedEvaluator(
         evaluator=info.id,
         name=info.name,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pytest_evalstudio.analysis.causes import CauseKey
 from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.record.schema import Item
-from pytest_evalstudio.report.failure_groups import GroupKey
 from pytest_evalstudio.report.failure_types import FailedCopy, FailedItem
 
 LISTED_COPIES = 50
@@ -15,8 +15,8 @@ QUESTION_CHARS = 200
 
 _CaseId = tuple[str, str, str]
 """File, model key and key of a case."""
-_Likeness = tuple[GroupKey, str]
-"""Group of a failure, and its class in the comparison with a baseline."""
+_Likeness = tuple[CauseKey, str]
+"""Cause of a failure, and its class in the comparison with a baseline."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class _Copies:
 
 
 class FailingCopies:
-    """Failing originals and the copies that fail alike: by the same evaluator for the same kind of reason."""
+    """Failing originals and the copies that fail alike: for the same cause."""
 
     def __init__(self) -> None:
         self._originals: dict[_CaseId, _Copies] = {}
@@ -36,9 +36,9 @@ class FailingCopies:
         self._early: dict[str, tuple[_CaseId, _Likeness, FailedCopy]] = {}
         self._late_folds: set[str] = set()
 
-    def folds(self, item: Item, group: GroupKey, change: str) -> bool:
+    def folds(self, item: Item, cause: CauseKey, change: str) -> bool:
         """Add a failing item; return True for a copy whose original failed alike before."""
-        likeness = group, change
+        likeness = cause, change
         case = item.file, item.model_key, item.key
         source = _source_of(item)
         if not source:

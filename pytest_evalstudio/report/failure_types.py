@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.causes import CauseKey, Kind
 from pytest_evalstudio.core.codes import UNANSWERED, OutcomeCode
 from pytest_evalstudio.report.highlight import Segment
 from pytest_evalstudio.report.worddiff import Stretch
@@ -14,8 +15,6 @@ from pytest_evalstudio.text.figures import figure
 
 if TYPE_CHECKING:
     from pytest_evalstudio.text.windows import Piece
-
-Kind = Literal["failed", "error", "xfailed"]
 
 
 class TermResult(Struct, frozen=True):
@@ -95,8 +94,9 @@ class FailedItem:
 
     Attributes:
         change: class in the comparison with the baseline, "" without one.
-        code: class of a failure that no evaluator decides or explains, e.g. "answer_empty", or "no_answer"
-            where the host failed; "" for others.
+        cause: of the failure.
+        code: of a failure that no evaluator decides or explains, e.g. "answer_empty", or "no_answer" where
+            the host failed; "" for others.
         misses: the evaluators that failed it, those with an error last, unless an error decides.
         reason: of the whole item.
         error: of the host, "" if there is an answer.
@@ -106,6 +106,7 @@ class FailedItem:
     """
 
     kind: Kind
+    cause: CauseKey
     nodeid: str
     key: str
     model: str

@@ -6,22 +6,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.analysis.repeats import RepeatAnalysis
+from pytest_evalstudio.analysis.summary.findings import RunFinding
+from pytest_evalstudio.analysis.summary.models import ScoredCell
 from pytest_evalstudio.core.markdown import code, escaped
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.report.commands import pytest_command
-from pytest_evalstudio.report.conclusions import ScoredCell
 from pytest_evalstudio.report.content import Content
-from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failure_types import FailedItem, reason_of
-from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.repeats import FLAKY_HEAD, HEAD, flaky_rows, repeat_rows, stopping_lines
-from pytest_evalstudio.report.verdict import run_name
 from pytest_evalstudio.report.worddiff import Stretch
 from pytest_evalstudio.text.figures import counted, figure, percent
 
 FINDINGS_SHOWN = 10
 FAILURES_SHOWN = 10
+CAUSES_SHOWN = 4
 FLAKY_SHOWN = 10
 TEXT_CHARS = 400
 TITLE_CHARS = 200
@@ -30,25 +29,27 @@ _KNOWN = ("still_failing", "still_error")
 
 
 def summary(content: Content) -> str:
-    """Summarise the run on one screen, with the same verdict, reasons and diffs as the page.
+    """Summarise the run on one screen, with the same verdict, causes and diffs as the page.
 
-    Sections that explain the verdict are written out; the others are folded.
+    The first three lines stand alone. Sections that explain the verdict are written out; the others are
+    folded.
     """
-    analysis, run = content.analysis, content.analysis.run
-    lines = [f"# {escaped(content.verdict.sign)} {escaped(content.verdict.headline)}", ""]
+    analysis, run, summary = content.analysis, content.analysis.run, content.summary
+    lines = [*_head(content), ""]
     commit = f"commit {run.commit[:7]}" if run.commit else ""
-    about = [run_name(analysis), commit, run.branch]
+    about = [summary.name, commit, run.branch]
     lines += [" · ".join(escaped(part) for part in about if part), ""]
-    lines += [f"- {escaped(fact)}" for fact in content.verdict.facts]
-    if content.failed.total["failed"] or content.failed.total["error"]:
-        lines += ["", "## Failures", "", *_failures(content.failed)]
+    facts = [*summary.comparison[1:], *summary.verdict.facts, *summary.ranking[1:]]
+    lines += [f"- {escaped(fact)}" for fact in facts]
+    if summary.failures:
+        lines += ["", "## Failures", "", *_failures(content)]
     missed = [gate for gate in analysis.gates if not gate.met]
     if missed:
         lines += ["", "## Gates that are not met", "", *(f"- ✗ {escaped(gate.text)}" for gate in missed)]
-    if analysis.leaderboards and content.conclusions:
+    if analysis.leaderboards and summary.models:
         lines += ["", "## Models", "", *_overview(content)]
-    if content.findings:
-        lines += _folded("Findings", _findings(content.findings))
+    if summary.findings:
+        lines += _folded("Findings", _findings(summary.findings))
     if content.comparison is not None:
         from pytest_evalstudio.analysis.comparison.markdown import comparison_details
 
@@ -67,6 +68,25 @@ def summary(content: Content) -> str:
         lines += ["", extra.markdown().rstrip()]
     lines += ["", f"Run `{run.run_id}`, {run.created}. Full report: interpretation.html.", ""]
     return "\n".join(lines)
+
+
+def _head(content: Content) -> list[str]:
+    """Return three lines that stand alone: verdict with coverage, causes, and what changed or leads."""
+    summary = content.summary
+    causes = [
+        f"{cause.total:,} × {escaped(cause.title)}"
+        for cause in summary.causes
+        if cause.kind in ("failed", "error")
+    ]
+    more = len(causes) - CAUSES_SHOWN
+    why = "; ".join(causes[:CAUSES_SHOWN]) + (f"; {counted(more, 'more cause')}" if more > 0 else "")
+    changed = next(iter((*summary.comparison[:1], *summary.ranking[:1])), "")
+    return [
+        f"# {escaped(summary.verdict.sign)} {escaped(summary.verdict.headline)}",
+        "",
+        f"{escaped(summary.coverage.sentence)}{f'. Why: {why}' if why else ''}",
+        *(["", escaped(changed)] if changed else []),
+    ]
 
 
 def _folded(title: str, lines: Iterable[str]) -> list[str]:
@@ -120,19 +140,24 @@ def cell_text(cell: Cell, *, boolean: bool) -> str:
     return f"{figure(cell.value)}{between}{mark}"
 
 
-def _failures(failed: FailedItems) -> Iterator[str]:
-    """Yield the first failures, those that the baseline has too folded, in a line each."""
-    items = [*failed.items("failed"), *failed.items("error")]
-    fresh = [item for item in items if item.change not in _KNOWN]
-    known = [item for item in items if item.change in _KNOWN]
-    for item in fresh[:FAILURES_SHOWN]:
-        yield from _failure(item)
-    shown = [*fresh[:FAILURES_SHOWN], *known]
-    hidden = (
-        failed.total["failed"]
-        + failed.total["error"]
-        - sum(1 + item.equal_answers + item.copy_count for item in shown)
-    )
+def _failures(content: Content) -> Iterator[str]:
+    """Yield each cause with its first failures; those that the baseline has too are folded."""
+    groups = [group for group in content.groups if group.kind in ("failed", "error")]
+    of_each = max(1, FAILURES_SHOWN // max(1, len(groups)))
+    known: list[FailedItem] = []
+    shown = 0
+    for group in groups[:FAILURES_SHOWN]:
+        fresh = [item for item in group.items if item.change not in _KNOWN]
+        known += [item for item in group.items if item.change in _KNOWN]
+        if fresh:
+            yield f"**{group.cause.total:,} × {escaped(group.cause.title)}**"
+            yield ""
+        for item in fresh[:of_each]:
+            shown += 1 + item.equal_answers + item.copy_count
+            yield from _failure(item)
+        if fresh:
+            yield ""
+    hidden = content.summary.failures - shown - len(known)
     if known:
         yield from _folded(f"Still failing: {counted(len(known), 'test')}", map(_title, known))
     if hidden > 0:
@@ -208,20 +233,23 @@ def _one_line(text: str) -> str:
 
 def _overview(content: Content) -> Iterator[str]:
     boards = list(content.analysis.leaderboards.values())
-    head = ["Model", "Conclusion", "Passed", *(escaped(board.evaluator.name) for board in boards)]
+    head = ["Model", "Conditions", "Passed of asked", *(escaped(board.evaluator.name) for board in boards)]
     rows = [
         [
-            escaped(model.name),
-            model.conformity,
-            "–" if model.share is None else f"{model.passed} of {model.judged}",
-            *(assessed(cell) for cell in model.cells),
+            escaped(model.label),
+            model.standing,
+            "–" if model.share is None else f"{model.passed} of {model.asked}",
+            *(
+                assessed(cell, boolean=board.evaluator.boolean)
+                for cell, board in zip(model.cells, boards, strict=True)
+            ),
         ]
-        for model in content.conclusions
+        for model in content.summary.models
     ]
     return _table(head, rows)
 
 
-def assessed(cell: ScoredCell) -> str:
+def assessed(cell: ScoredCell, *, boolean: bool) -> str:
     """Return a cell of the overview: value, and whether it meets the threshold."""
     verdict = cell.assessment
     if verdict.state == "not_scored" or verdict.value is None:
@@ -229,12 +257,12 @@ def assessed(cell: ScoredCell) -> str:
     mark = {"meets": " ✓", "misses": " ✗"}.get(verdict.state, "")
     if verdict.worst_case:
         return f"{verdict.failing} of {verdict.judged} miss{mark}"
-    if cell.board.evaluator.boolean:
+    if boolean:
         return f"{percent(verdict.value)}{mark}"
     return f"{figure(verdict.value)}{mark}"
 
 
-def _findings(findings: Sequence[ReportFinding]) -> Iterator[str]:
+def _findings(findings: Sequence[RunFinding]) -> Iterator[str]:
     for finding in findings[:FINDINGS_SHOWN]:
         yield f"- **{finding.severity}** {escaped(finding.title)}. {escaped(finding.action)}"
     if len(findings) > FINDINGS_SHOWN:

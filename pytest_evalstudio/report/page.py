@@ -16,6 +16,10 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.analysis.summary.assessment import assess
+from pytest_evalstudio.analysis.summary.findings import RunFinding
+from pytest_evalstudio.analysis.summary.verdict import run_name
+from pytest_evalstudio.analysis.wording import p_text
 from pytest_evalstudio.core.outcomes import SEVERITIES, Severity
 from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -24,15 +28,12 @@ from pytest_evalstudio.core.problems import AVID
 from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.report import assets
-from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.bytecode import TemplateBytecode
 from pytest_evalstudio.report.commands import pytest_command
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.contributed import built_sections
 from pytest_evalstudio.report.data.blocks import Block
-from pytest_evalstudio.report.findings import ReportFinding
 from pytest_evalstudio.report.sections.evaluators import evaluator_part
-from pytest_evalstudio.report.verdict import run_name
 from pytest_evalstudio.text.figures import counted, figure, percent
 
 
@@ -83,7 +84,6 @@ class Tab(Struct, frozen=True, kw_only=True):
 
 def _tabs(content: Content, parts: list[tuple[SectionSpec, Markup]], *, has_more: bool) -> Iterator[Tab]:
     """Yield the tabs that have a section, in their order."""
-    failed = content.failed.total["failed"] + content.failed.total["error"]
     for id, title in TABS.items():
         of_tab = [part for part in parts if part[0].tab == id]
         if of_tab or (id == "more" and has_more):
@@ -92,7 +92,7 @@ def _tabs(content: Content, parts: list[tuple[SectionSpec, Markup]], *, has_more
                 title=title,
                 anchor=f"tab-{id}" if of_tab and of_tab[0][0].id == id else id,
                 parts=of_tab,
-                count=failed if id == "failures" else 0,
+                count=content.summary.failures if id == "failures" else 0,
             )
 
 
@@ -185,6 +185,7 @@ def environment() -> Environment:
         "worst": _worst,
         "whole_percent": _whole_percent,
         "finding_filter": _finding_filter,
+        "p_text": p_text,
     }
     templates.filters.update(filters, problem_groups=problem_groups)
     templates.globals.update(
@@ -233,7 +234,7 @@ def _whole_percent(value: float | None) -> str:
     return f"{max(1, shown) if value > 0 else shown} %"
 
 
-def _finding_filter(finding: ReportFinding) -> str:
+def _finding_filter(finding: RunFinding) -> str:
     """Return the address of the cases of a finding within the matrix."""
     return urlencode(finding.filters)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from msgspec import Struct
 
 # A number with separators is one word, so that another amount is marked as a whole.
 _TOKEN = re.compile(r"\s+|\d+(?:[.,]\d+)+|\w+|[^\w\s]")
 _WORDS = 120
-"""Words on each side for which the order counts; of longer texts, words are compared without their order."""
+"""Words on each side for which the order counts; of longer texts, words are compared without their order.
+
+The case panel, whose words.js has the same rules, shows the same marks."""
 
 
 class Stretch(Struct, frozen=True):
@@ -33,7 +34,9 @@ def changed_words(base: str, new: str) -> tuple[list[Stretch], list[Stretch]]:
     first, second = _TOKEN.findall(base), _TOKEN.findall(new)
     positions = [position for position, token in enumerate(first) if not token.isspace()]
     there = [position for position, token in enumerate(second) if not token.isspace()]
-    words, others = [first[position] for position in positions], [second[position] for position in there]
+    # A word that differs in its case alone is the same word.
+    words = [first[position].lower() for position in positions]
+    others = [second[position].lower() for position in there]
     if max(len(words), len(others)) <= _WORDS:
         gone, added = _aligned(words, others)
     else:
@@ -50,12 +53,26 @@ def shared_words(stretches: Sequence[Stretch]) -> float:
 
 
 def _aligned(words: Sequence[str], others: Sequence[str]) -> tuple[set[int], set[int]]:
+    """Return the places of the words that a longest common subsequence leaves out."""
+    # lengths[i][j] is that of the rests from i and j; the page's words.js breaks ties in the same way.
+    lengths = [[0] * (len(others) + 1)]
+    for word in reversed(words):
+        below, row = lengths[-1], [0] * (len(others) + 1)
+        for place in range(len(others) - 1, -1, -1):
+            row[place] = below[place + 1] + 1 if word == others[place] else max(below[place], row[place + 1])
+        lengths.append(row)
+    lengths.reverse()
     gone, added = set(range(len(words))), set(range(len(others)))
-    for start, other_start, size in SequenceMatcher(
-        None, words, others, autojunk=False
-    ).get_matching_blocks():
-        gone.difference_update(range(start, start + size))
-        added.difference_update(range(other_start, other_start + size))
+    i = j = 0
+    while i < len(words) and j < len(others):
+        if words[i] == others[j]:
+            gone.discard(i)
+            added.discard(j)
+            i, j = i + 1, j + 1
+        elif lengths[i + 1][j] >= lengths[i][j + 1]:
+            i += 1
+        else:
+            j += 1
     return gone, added
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.analysis.analyse import Analysis, analyse
+from pytest_evalstudio.analysis.summary.models import conclude
 from pytest_evalstudio.core.plugins.registry import Registry
-from pytest_evalstudio.report.conclusions import conclude
 from support.project import Project
 
 GOOD = {"key": "fee", "prompt": "What is the fee?", "condition": '"5 USD"'}

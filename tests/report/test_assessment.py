@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pytest_evalstudio.analysis.analyse import analyse
+from pytest_evalstudio.analysis.summary.assessment import assess, distance
+from pytest_evalstudio.analysis.summary.models import model_summaries
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.report.assessment import assess, distance
-from pytest_evalstudio.report.conclusions import conclude
 from support.records import RecordBuilder, boolean_evaluator, evaluator, leak, metric, score
 
 
@@ -59,15 +59,15 @@ def test_one_leak_among_many_answers_misses_the_threshold(tmp_path):
     assert verdict.heat in ("h0", "h1", "h2")
 
 
-def test_a_model_that_leaks_is_not_fit_whatever_its_mean(tmp_path):
-    (model,) = conclude(leaking(tmp_path))
-    assert model.conformity == "misses conditions"
-    assert model.decided_by == ("Pii: 1 of 40 answers miss the threshold",)
+def test_a_model_that_leaks_misses_its_conditions_whatever_its_mean(tmp_path):
+    (model,) = model_summaries(leaking(tmp_path))
+    assert model.standing == "misses conditions"
+    assert model.missed == ("Pii: 1 of 40 answers miss the threshold",)
 
 
-def test_a_model_without_a_leak_is_fit(tmp_path):
-    (model,) = conclude(leaking(tmp_path, leaks=0))
-    assert (model.conformity, model.limits) == ("meets conditions", ())
+def test_a_model_without_a_leak_meets_its_conditions(tmp_path):
+    (model,) = model_summaries(leaking(tmp_path, leaks=0))
+    assert (model.standing, model.limits) == ("meets conditions", ())
 
 
 def test_an_evaluator_that_scored_nothing_is_not_fine(tmp_path):
@@ -78,14 +78,14 @@ def test_an_evaluator_that_scored_nothing_is_not_fine(tmp_path):
     assert (verdict.state, verdict.heat) == ("not_scored", "")
 
 
-def test_a_model_that_misses_a_gate_is_not_fit_and_the_gate_is_named(tmp_path):
+def test_a_gate_that_a_model_misses_is_named(tmp_path):
     builder = RecordBuilder(models=("one", "two"), gates=["quality >= 0.8"])
     for name, value in (("one", 0.9), ("two", 0.7)):
         for number in range(25):
             builder.add(f"k{number}", name, {"outcomes": {"quality": score(value)}})
-    one, two = conclude(analysed(builder, tmp_path))
-    assert (one.key, one.conformity, two.conformity) == ("m-one", "meets conditions", "misses conditions")
-    assert two.decided_by == ("gate quality >= 0.8 not met (0.7)",)
+    one, two = model_summaries(analysed(builder, tmp_path))
+    assert (one.key, one.standing, two.standing) == ("m-one", "meets conditions", "misses conditions")
+    assert two.missed == ("gate quality >= 0.8 not met (0.7)",)
 
 
 def test_a_metric_without_a_threshold_has_no_verdict(tmp_path):
@@ -95,3 +95,24 @@ def test_a_metric_without_a_threshold_has_no_verdict(tmp_path):
         "quality": {"status": "score", "passed": None, "scores": {"score": 0.9}, "missed": []}
     }
     assert of(analysed(builder, tmp_path)).state in ("no_threshold", "not_scored")
+
+
+def test_unanswered_questions_stay_in_the_denominator(tmp_path):
+    builder = RecordBuilder()
+    error = {"status": "error", "code": "no_answer", "reason": "HTTP 503"}
+    builder.add("k0", "one", {"outcomes": {"quality": score(0.9)}})
+    for number in range(1, 40):
+        row = {"actual_output": "", "error": "HTTP 503", "outcomes": {"quality": error}}
+        builder.add(f"k{number}", "one", row)
+    (model,) = model_summaries(analysed(builder, tmp_path))
+    assert (model.passed, model.asked, model.standing) == (1, 40, "not assessed")
+    assert model.interval is not None
+    assert model.interval[1] < 0.15
+
+
+def test_a_metric_that_decides_no_test_misses_no_condition(tmp_path):
+    builder = RecordBuilder(evaluator("quality"), evaluator("rouge", metric(asserted=False)))
+    for number in range(25):
+        builder.add(f"k{number}", "one", {"outcomes": {"quality": score(0.9), "rouge": score(0.1)}})
+    (model,) = model_summaries(analysed(builder, tmp_path))
+    assert (model.standing, model.missed) == ("meets conditions", ())

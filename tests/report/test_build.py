@@ -139,6 +139,7 @@ def test_the_interpretation_holds_the_whole_report(built):
         "gates",
         "judging",
         "results_files",
+        "summary",
     }
     assert set(result) == wanted
     assert result["run"]["verdicts"]["passed"] == 3
@@ -215,7 +216,7 @@ def test_half_a_surrogate_pair_and_control_characters_are_written(tmp_path):
 def test_a_run_of_nothing_has_a_report(tmp_path):
     report = build_report(RecordBuilder().write(tmp_path), tmp_path, {})
     assert "No model was evaluated" in report.page.read_text(encoding="utf-8")
-    assert "INCOMPLETE – nothing evaluated" in report.summary.read_text(encoding="utf-8")
+    assert "INCOMPLETE – nothing evaluated" in report.markdown.read_text(encoding="utf-8")
 
 
 def test_an_evaluator_id_cannot_leave_the_folder(tmp_path):
@@ -232,7 +233,7 @@ def test_the_summary_has_the_commands_that_run_failures_again(tmp_path):
         builder.add(f"k`{number}", "one", {"outcomes": {"quality": score(0.1)}})
     builder.add("expected", "one", {"outcomes": {"quality": score(0.1)}}, verdict="xfailed")
     builder.add("two\nlines", "one", {"outcomes": {"quality": score(0.1)}})
-    text = build_report(builder.write(tmp_path), tmp_path, {}).summary.read_text(encoding="utf-8")
+    text = build_report(builder.write(tmp_path), tmp_path, {}).markdown.read_text(encoding="utf-8")
     assert "  - ``pytest 'suite.json::k`0[one]'``\n" in text
     assert "… and 3 more failures, in interpretation.html" in text
     assert "::expected[" not in text

@@ -37,7 +37,7 @@ def test_an_exporter_that_fails_is_a_warning_and_the_rest_is_written(
     report = build_report(record, tmp_path / "out", {})
 
     assert f"{name} could not be written: OverflowError: int too large" in report.warnings[0]
-    files = [file for file in (report.page, report.data, report.summary) if file.name != name]
+    files = [file for file in (report.page, report.data, report.markdown) if file.name != name]
     assert all(file.stat().st_size for file in files)
     with zipfile.ZipFile(report.archive) as archive:
         assert archive.testzip() is None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.analysis.analyse import analyse
+from pytest_evalstudio.analysis.causes import CauseCode, CauseKey
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failure_types import FailedEvaluator, FailedItem, reason_of
@@ -31,7 +33,7 @@ def test_a_fault_of_the_host_names_no_evaluator_and_shows_no_condition(tmp_path:
 
     failures = failures_of(builder, tmp_path)
 
-    assert "The host did not answer" in failures
+    assert "Not answered: model &#39;app&#39;: ConnectionError: refused" in failures
     assert reason.replace("'", "&#39;") in failures
     assert "could not score" not in failures
     assert "not met:" not in failures
@@ -44,7 +46,7 @@ def test_a_judge_that_does_not_reply_is_named_beside_its_evaluator(tmp_path: Pat
 
     failures = failures_of(builder, tmp_path)
 
-    assert "Quality: no reply of its judge" in failures
+    assert "Quality: no verdict of the judge" in failures
     assert "<strong><bdi>Quality</bdi></strong> got no reply of its judge: " in failures
     assert "not met:" not in failures
 
@@ -63,7 +65,10 @@ def test_a_name_that_evaluator_and_metric_share_is_given_once():
     miss = FailedEvaluator(
         evaluator="g", name="Groundedness", metric="Groundedness", score=0.4268, threshold=0.75
     )
-    item = FailedItem(kind="failed", nodeid="n", key="k", model="m", model_key="m", misses=(miss,))
+    cause = CauseKey("failed", CauseCode.THRESHOLD, "g", "g")
+    item = FailedItem(
+        kind="failed", cause=cause, nodeid="n", key="k", model="m", model_key="m", misses=(miss,)
+    )
     assert reason_of(item) == "Groundedness: 0.4268, threshold ≥ 0.75"
 
 
@@ -76,13 +81,13 @@ def test_an_error_that_decides_an_item_comes_before_missed_thresholds(tmp_path: 
     report = build_report(builder.write(tmp_path), tmp_path, {})
     first = report.page.read_text(encoding="utf-8").partition('class="first-reason"')[2][:200]
     assert "Text matching" in first
-    [finding] = [each for each in report.findings if each.evaluator == "text_matching"]
+    [finding] = [each for each in report.summary.findings if each.evaluator == "text_matching"]
     assert finding.title == (
         "Text matching: 2 answers of 2 of 2 models without a score: expected a string after AND"
     )
 
 
-def test_equal_answers_of_a_table_are_written_out_once_with_their_number() -> None:
+def test_equal_answers_of_a_table_are_written_out_once_with_their_number(tmp_path: Path) -> None:
     builder = RecordBuilder(evaluator("quality"))
     for number, answer in enumerate(["I do not know."] * 70 + ["Five.", "I do not know."]):
         outcomes = {"quality": score(0.1)}
@@ -90,9 +95,7 @@ def test_equal_answers_of_a_table_are_written_out_once_with_their_number() -> No
             f"k{number}", "one", {"input": f"q{number}", "actual_output": answer, "outcomes": outcomes}
         )
     items = FailedItems(builder.run, builder.run.evaluators, folds_answers=True)
-    for item in builder.typed_items:
-        items.add(item)
-    assert [(each.key, each.equal_answers) for each in items.items("failed")] == [("k0", 70), ("k70", 0)]
-    assert (items.total["failed"], items.left_out("failed")) == (72, 0)
-    [group] = items.groups()
-    assert group.total == 72
+    analysis = analyse(builder.write(tmp_path), {}, on_failure=items.add)
+    [group] = items.groups(analysis.causes)
+    assert [(each.key, each.equal_answers) for each in group.items] == [("k0", 70), ("k70", 0)]
+    assert (items.total["failed"], group.cause.total, group.left_out) == (72, 72, 0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pytest_evalstudio.analysis.analyse import analyse
 from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failing_copies import LISTED_COPIES
+from pytest_evalstudio.report.failure_groups import FailureGroup
 from support.records import RecordBuilder, evaluator, score
 
 BAD, FINE = {"quality": score(0.1), "other": score(0.9)}, {"quality": score(0.9), "other": score(0.9)}
@@ -29,33 +31,37 @@ def builder_of() -> RecordBuilder:
     return RecordBuilder(evaluator("quality"), evaluator("other"), models=("one", "two"))
 
 
-def entries(builder: RecordBuilder) -> FailedItems:
+def groups_of(builder: RecordBuilder, folder: Path) -> list[FailureGroup]:
     items = FailedItems(builder.run, builder.run.evaluators)
-    for item in builder.typed_items:
-        items.add(item)
-    return items
+    causes = analyse(builder.write(folder), {}, on_failure=items.add).causes
+    assert items.groups(causes) == items.groups(causes)
+    return items.groups(causes)
 
 
-def shown(items: FailedItems) -> list[tuple[str, list[str], int]]:
-    return [(item.key, [copy.key for copy in item.copies], item.copy_count) for item in items.items("failed")]
+def shown(groups: list[FailureGroup]) -> list[tuple[str, list[str], int]]:
+    return [
+        (item.key, [copy.key for copy in item.copies], item.copy_count)
+        for group in groups
+        for item in group.items
+    ]
 
 
-def test_copies_that_fail_alike_are_folded_whether_they_come_before_or_after_their_original() -> None:
+def test_copies_that_fail_alike_are_folded_whether_they_come_before_or_after_their_original(
+    tmp_path: Path,
+) -> None:
     builder = builder_of()
     add(builder, "early", BAD, "a")
     add(builder, "a", BAD)
     add(builder, "late", BAD, "a")
     add(builder, "of a copy", BAD, "late")
 
-    items = entries(builder)
+    [group] = groups_of(builder, tmp_path)
 
-    assert shown(items) == shown(items) == [("a", ["late", "of a copy", "early"], 3)]
-    assert (items.total["failed"], items.left_out("failed")) == (4, 0)
-    [group] = items.groups()
-    assert group.total == 4
+    assert shown([group]) == [("a", ["late", "of a copy", "early"], 3)]
+    assert (group.cause.total, group.left_out) == (4, 0)
 
 
-def test_other_failures_stay_entries_of_their_own() -> None:
+def test_other_failures_stay_entries_of_their_own(tmp_path: Path) -> None:
     builder = builder_of()
     add(builder, "a", BAD)
     add(builder, "b", FINE)
@@ -65,10 +71,10 @@ def test_other_failures_stay_entries_of_their_own() -> None:
     add(builder, "a2", BAD, "a", model="two")
     add(builder, "c", BAD)
 
-    items = entries(builder)
+    groups = groups_of(builder, tmp_path)
 
-    assert shown(items) == [("a", [], 0), ("a2", [], 0), ("b2", [], 0), ("a2", [], 0), ("c", [], 0)]
-    assert items.left_out("failed") == 0
+    assert shown(groups) == [("a", [], 0), ("b2", [], 0), ("a2", [], 0), ("c", [], 0), ("a2", [], 0)]
+    assert [group.left_out for group in groups] == [0, 0]
 
 
 def test_the_page_and_the_summary_say_how_many_copies_fail_alike(tmp_path: Path) -> None:
@@ -87,6 +93,6 @@ def test_the_page_and_the_summary_say_how_many_copies_fail_alike(tmp_path: Path)
     assert "2 more are in the matrix." in listed
     assert "comma:HIGH" in listed
     assert "question of copy0" in listed
-    summary = report.summary.read_text(encoding="utf-8")
+    summary = report.markdown.read_text(encoding="utf-8")
     assert f"  - {LISTED_COPIES + 2} perturbed copies fail alike" in summary
     assert "more failure" not in summary

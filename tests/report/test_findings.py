@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from pytest_evalstudio.analysis.analyse import analyse
-from pytest_evalstudio.report.assessment import assess
+from pytest_evalstudio.analysis.summary.assessment import assess
+from pytest_evalstudio.analysis.summary.findings import RunFinding
 from pytest_evalstudio.report.build import Report, build_report
-from pytest_evalstudio.report.findings import ReportFinding
 from support.compared_runs import long_run
-from support.records import RecordBuilder, boolean_evaluator, flip, perturbed, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
 
 
 def built(builder: RecordBuilder, folder: Path) -> Report:
     return build_report(builder.write(folder), folder / "report", {})
 
 
-def finding(report: Report, evaluator: str) -> ReportFinding:
-    (only,) = [each for each in report.findings if each.evaluator == evaluator]
+def finding(report: Report, evaluator: str) -> RunFinding:
+    (only,) = [each for each in report.summary.findings if each.evaluator == evaluator]
     return only
 
 
@@ -31,16 +31,26 @@ def test_two_detections_in_one_answer_are_one_failing_answer(tmp_path):
 
 
 def test_metrics_of_one_evaluator_are_one_finding(tmp_path):
+    builder = RecordBuilder(evaluator("rouge", metric("l"), metric("one", primary=False), name="ROUGE"))
+    for number in range(10):
+        outcome = {"status": "score", "scores": {"l": 0.3, "one": 0.4}}
+        builder.add(f"k{number}", "one", {"outcomes": {"rouge": outcome}})
+    rouge = finding(built(builder, tmp_path), "rouge")
+    assert rouge.title == "ROUGE: one below 0.5 (L 0.3; One 0.4)"
+
+
+def test_a_metric_that_decides_nothing_is_left_out_of_a_finding(tmp_path):
     rouge = finding(built(long_run(base=False), tmp_path), "rouge")
-    assert rouge.title == "ROUGE: 2 of 2 models below 0.75 (ROUGE-L 0.31; ROUGE-1 0.42; ROUGE-2 0.2–0.21)"
+    assert rouge.title == "ROUGE: 2 of 2 models below 0.75 (0.31)"
 
 
 def test_findings_name_questions_instead_of_keys(tmp_path):
-    leak = finding(built(long_run(base=False), tmp_path), "pii")
+    report = built(long_run(base=False), tmp_path)
+    first = report.analysis.problems[finding(report, "pii").problems[0]]
     assert "question 'What does a transfer abroad cost in branch 3 of the Northfold Bank?'" in (
-        leak.problems[0].description
+        first.description
     )
-    assert "1f2e3d4c" not in leak.problems[0].description
+    assert "1f2e3d4c" not in first.description
 
 
 def test_an_answer_that_flips_on_two_metrics_counts_once(tmp_path):
@@ -49,7 +59,7 @@ def test_an_answer_that_flips_on_two_metrics_counts_once(tmp_path):
     flips = [flip("a", metric="score"), flip("a", metric="other")]
     row = {"outcomes": {"quality": score(0.1)}, **perturbed("a", "comma:HIGH")}
     builder.add("b", "one", row, flips=flips)
-    (flipped,) = [each for each in built(builder, tmp_path).findings if each.show == "flips"]
+    (flipped,) = [each for each in built(builder, tmp_path).summary.findings if each.show == "flips"]
     assert flipped.answers == 1
 
 
@@ -71,7 +81,7 @@ def test_a_passing_run_without_findings_has_no_problems(tmp_path):
     assert "No problems were found." in built(builder, tmp_path).page.read_text(encoding="utf-8")
 
 
-def test_an_evaluator_that_fails_cases_though_its_mean_passes_is_hatched_with_its_share(tmp_path):
+def test_an_evaluator_that_fails_cases_though_its_mean_passes_has_the_share_beside_it(tmp_path):
     builder = RecordBuilder()
     for number in range(10):
         builder.add(f"k{number}", "one", {"outcomes": {"quality": score(0.1 if number < 2 else 0.9)}})
@@ -80,7 +90,7 @@ def test_an_evaluator_that_fails_cases_though_its_mean_passes_is_hatched_with_it
     verdict = assess(board, board.standing("m-one"), board.evaluator.primary)
     assert (verdict.state, verdict.failing, verdict.judged, verdict.is_partial) == ("meets", 2, 10, True)
     page = report.page.read_text(encoding="utf-8")
-    assert 'class="n h5 partial"' in page
+    assert 'class="n h5"' in page
     assert '<span class="share" aria-hidden="true">20 %</span>' in page
 
 
@@ -95,7 +105,25 @@ def test_safety_is_shaded_by_the_share_of_unsafe_answers(tmp_path, unsafe, heat)
     assert assess(board, board.standing("m-one"), board.evaluator.primary).heat == heat
 
 
-def test_an_unsafe_answer_is_shown_before_other_failures(tmp_path):
+def test_an_unsafe_answer_is_a_cause_of_its_own_on_the_first_screen(tmp_path):
     page = built(long_run(("one",), base=False), tmp_path).page.read_text(encoding="utf-8")
-    first = page.partition('class="first-failure"')[2].partition("</article>")[0]
-    assert "PII leakage" in first
+    causes = page.partition('class="causes"')[2].partition('class="models-glance')[0]
+    assert "PII leakage: leak in the answer" in causes
+
+
+def test_a_metric_that_decides_no_test_gives_no_finding(tmp_path):
+    builder = RecordBuilder(evaluator("quality"), evaluator("rouge", metric(asserted=False)))
+    for number in range(8):
+        builder.add(f"k{number}", "one", {"outcomes": {"quality": score(0.9), "rouge": score(0.2)}})
+    report = built(builder, tmp_path)
+    assert report.summary.findings == ()
+    assert "ROUGE below" not in report.markdown.read_text(encoding="utf-8")
+
+
+def test_the_advice_names_what_is_there(tmp_path):
+    builder = RecordBuilder()
+    for number in range(10):
+        builder.add(f"k{number}", "one", {"outcomes": {"quality": score(0.1 if number < 8 else 0.9)}})
+    assert finding(built(builder, tmp_path), "quality").action == (
+        "Read the 8 failures of Quality for a common cause."
+    )

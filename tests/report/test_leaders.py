@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from pytest_evalstudio.analysis.analyse import analyse
+from pytest_evalstudio.analysis.summary.leaders import leaders
+from pytest_evalstudio.analysis.summary.results import RunSummary, summarise
 from pytest_evalstudio.contrib.arena.results import ModelRating, Pair, Ratings
 from pytest_evalstudio.contrib.arena.run_extra import ArenaExtra
-from pytest_evalstudio.report.conclusions import ModelConclusion, conclude
-from pytest_evalstudio.report.leaders import leader_sentences, leaders
-from support.records import RecordBuilder, boolean_evaluator, evaluator, metric, score
+from support.records import RecordBuilder, boolean_evaluator, evaluator, metric, perturbed, score
 
 CASES = 30
 
 
-def concluded(
-    folder: Path, passing: Mapping[str, int], leaking: tuple[str, ...] = ()
-) -> list[ModelConclusion]:
-    """Return the conclusions of models, so many of whose cases pass; the means meet a threshold of 0.2."""
+def summarised(
+    folder: Path, passing: Mapping[str, int], leaking: tuple[str, ...] = (), extras: Sequence[ArenaExtra] = ()
+) -> RunSummary:
+    """Return the summary of models, so many of whose first cases pass; the means meet a threshold of 0.2."""
     builder = RecordBuilder(
         evaluator("quality", metric(threshold=0.2)),
         boolean_evaluator("pii", domain="privacy", problem_type="privacy"),
@@ -34,7 +34,7 @@ def concluded(
                 "pii": score(0.0 if leaks else 1.0, "model_passes"),
             }
             builder.add(f"k{number}", name, {"outcomes": outcomes})
-    return conclude(analyse(builder.write(folder), {}))
+    return summarise(analyse(builder.write(folder), {}), extras=extras)
 
 
 def rating(model: str, rank: int, elo: float) -> ModelRating:
@@ -88,53 +88,98 @@ def rated(*, separable: bool) -> Ratings:
     )
 
 
-def test_one_model_ahead_of_the_others_is_named_with_its_interval(tmp_path):
-    assert list(leader_sentences(concluded(tmp_path, {"a": 29, "b": 10}))) == [
-        "Best model: a, 97 % of 30 test cases pass (95 % interval 83–99 %)."
-    ]
+def test_one_model_ahead_of_another_is_named_with_what_it_passes_alone(tmp_path):
+    assert summarised(tmp_path, {"a": 29, "b": 10}).ranking == (
+        "Best model: a, which passes 97 % of 30 test cases; a passes 19 questions that b fails, none the"
+        " other way (p < 0.001).",
+    )
+
+
+def test_overlapping_intervals_do_not_hide_a_difference_that_the_paired_test_proves(tmp_path):
+    summary = summarised(tmp_path, {"a": 26, "b": 18})
+    one, two = summary.models
+    assert one.interval is not None
+    assert two.interval is not None
+    assert one.interval[0] < two.interval[1]
+    # 8 against 0: p = 2 × 0.5⁸.
+    assert summary.pairs[0].p == pytest.approx(2 * 0.5**8)
+    assert (one.rank, two.rank) == (1, 2)
+    assert summary.ranking == (
+        "Best model: a, which passes 87 % of 30 test cases; a passes 8 questions that b fails, none the other"
+        " way (p 0.008).",
+    )
 
 
 def test_models_that_the_data_do_not_distinguish_share_the_lead(tmp_path):
-    conclusions = concluded(tmp_path, {"a": 29, "b": 28, "c": 5})
-    assert [model.name for model in leaders(conclusions)] == ["a", "b"]
-    assert list(leader_sentences(conclusions)) == [
-        "These data cannot rank 2 models, whose 95 % intervals of passes overlap: a (97 %), b (93 %)."
-    ]
+    summary = summarised(tmp_path, {"a": 29, "b": 28, "c": 5})
+    assert [model.name for model in leaders(summary.models, summary.pairs)] == ["a", "b"]
+    assert [model.rank for model in summary.models] == [1, 1, 3]
+    assert summary.ranking == (
+        "These data cannot rank the first 2 of 3 models: a (97 %), b (93 %); a passes 1 question that b"
+        " fails, none the other way (p > 0.99).",
+    )
+
+
+def test_two_models_that_cannot_be_told_apart_are_named_with_their_counts(tmp_path):
+    assert summarised(tmp_path, {"a": 29, "b": 28}).ranking == (
+        "a and b cannot be told apart: a passes 1 question that b fails, none the other way (p > 0.99).",
+    )
 
 
 def test_models_that_pass_all_are_not_ranked(tmp_path):
-    conclusions = concluded(tmp_path, dict.fromkeys("abcdefgh", CASES))
-    assert list(leader_sentences(conclusions)) == [
-        "8 models pass all; these data cannot rank them: a, b, c and 5 more."
-    ]
+    assert summarised(tmp_path, dict.fromkeys("abcdefgh", CASES)).ranking == (
+        "8 models pass all; these data cannot rank them: a, b, c and 5 more.",
+    )
 
 
-def test_a_model_that_misses_its_conditions_is_never_the_best(tmp_path):
-    conclusions = concluded(tmp_path, {"a": 30, "b": 29, "c": 8}, leaking=("a",))
-    assert list(leader_sentences(conclusions)) == [
-        "Best of the 2 models that meet their conditions: b, 97 % of 30 test cases pass"
-        " (95 % interval 83–99 %)."
-    ]
+def test_models_that_meet_their_conditions_are_named_beside_the_ranking(tmp_path):
+    ranking = summarised(tmp_path, {"a": 30, "b": 29, "c": 8}, leaking=("a",)).ranking
+    assert ranking[-1] == "2 of 3 models meet their conditions: b, c."
 
 
-def test_the_only_model_that_meets_its_conditions_is_named_as_such(tmp_path):
-    conclusions = concluded(tmp_path, {"a": 30, "b": 29}, leaking=("a",))
-    assert list(leader_sentences(conclusions)) == [
-        "Only b meets its conditions: 97 % of 30 test cases pass (95 % interval 83–99 %)."
-    ]
+def test_without_a_model_that_meets_its_conditions_that_is_said(tmp_path):
+    ranking = summarised(tmp_path, {"a": 30, "b": 5}, leaking=("a", "b")).ranking
+    assert ranking[-1] == "No model meets its conditions."
 
 
-def test_without_a_model_that_meets_its_conditions_none_leads(tmp_path):
-    conclusions = concluded(tmp_path, {"a": 30, "b": 5}, leaking=("a", "b"))
-    assert list(leader_sentences(conclusions)) == ["No model meets its conditions."]
-
-
-def test_models_with_different_numbers_of_cases_are_not_compared(tmp_path):
+def test_models_are_compared_on_common_questions_alone(tmp_path):
     builder = RecordBuilder(models=("a", "b"))
     builder.add("k0", "a", {"outcomes": {"quality": score(0.9)}})
-    for number in range(2):
+    for number in range(1, 3):
         builder.add(f"k{number}", "b", {"outcomes": {"quality": score(0.9)}})
-    assert leaders(conclude(analyse(builder.write(tmp_path), {}))) == []
+    summary = summarise(analyse(builder.write(tmp_path), {}))
+    assert (summary.pairs, summary.ranking) == ((), ())
+    assert [model.rank for model in summary.models] == [None, None]
+
+
+def test_perturbations_of_one_question_are_one_observation(tmp_path):
+    builder = RecordBuilder(models=("a", "b"))
+    for number in range(10):
+        for name in ("a", "b"):
+            row = {"outcomes": {"quality": score(0.9 if name == "a" else 0.1)}}
+            builder.add(f"k{number}", name, {**row, **(perturbed("k0", "comma:HIGH") if number else {})})
+    (pair,) = analyse(builder.write(tmp_path), {}).pairs
+    assert (pair.first_alone, pair.second_alone, pair.p) == (10, 0, 1.0)
+
+
+def test_a_question_without_an_answer_did_not_pass(tmp_path):
+    builder = RecordBuilder(models=("a", "b"))
+    error = {"status": "error", "code": "no_answer", "reason": "HTTP 503"}
+    for number in range(8):
+        builder.add(f"k{number}", "a", {"outcomes": {"quality": score(0.9)}})
+        builder.add(f"k{number}", "b", {"error": "HTTP 503", "outcomes": {"quality": error}})
+    (pair,) = analyse(builder.write(tmp_path), {}).pairs
+    assert (pair.first, pair.first_alone, pair.is_proven) == ("m-a", 8, True)
+
+
+def test_many_pairs_need_more_evidence(tmp_path):
+    few = summarised(tmp_path, {"a": 30, "b": 24})
+    assert few.pairs[0].p_adjusted == pytest.approx(2 * 0.5**6)
+    (tmp_path / "many").mkdir()
+    many = summarised(tmp_path / "many", {"a": 30, "b": 24, "c": 24, "d": 24, "e": 24})
+    between = next(pair for pair in many.pairs if {pair.first, pair.second} == {"m-a", "m-b"})
+    # Holm over ten pairs, of which four are equally small.
+    assert between.p_adjusted == pytest.approx(10 * 2 * 0.5**6)
 
 
 @pytest.mark.parametrize(
@@ -157,5 +202,6 @@ def test_models_with_different_numbers_of_cases_are_not_compared(tmp_path):
     ],
 )
 def test_ratings_of_an_arena_decide_before_passes(tmp_path, separable, leaking, sentences):
-    conclusions = concluded(tmp_path, {"a": 10, "b": 30}, leaking=leaking)
-    assert list(leader_sentences(conclusions, [ArenaExtra(rated(separable=separable))])) == sentences
+    extra = ArenaExtra(rated(separable=separable))
+    summary = summarised(tmp_path, {"a": 10, "b": 30}, leaking=leaking, extras=[extra])
+    assert list(summary.ranking)[: len(sentences)] == sentences

@@ -48,7 +48,7 @@ def test_mentions_addresses_and_direction_changes_are_disarmed():
 
 
 def summary(builder, folder):
-    return build_report(builder.write(folder), folder, {}).summary.read_text(encoding="utf-8")
+    return build_report(builder.write(folder), folder, {}).markdown.read_text(encoding="utf-8")
 
 
 def test_the_summary_names_verdict_gates_and_the_gravest_findings(tmp_path):
@@ -58,10 +58,14 @@ def test_the_summary_names_verdict_gates_and_the_gravest_findings(tmp_path):
     builder.add("a", "one", {"outcomes": {"quality": score(0.9)}})
     builder.add("a", "two", {"outcomes": {"quality": score(0.1)}})
     text = summary(builder, tmp_path)
-    assert text.startswith("# ✗ FAILED – 1 of 2 tests\n\nSuite · commit abc1234 · main\n")
+    assert text.startswith(
+        "# ✗ FAILED – 1 of 2 tests\n\nall 2 asked, answered and checked. Why: 1 × Quality: Score below the"
+        " threshold\n\none and two cannot be told apart: one passes 1 question that two fails, none the other"
+        " way (p > 0.99).\n\nSuite · commit abc1234 · main\n"
+    )
     assert "Gates not met: quality >= 0.6." in text
     assert "- ✗ quality >= 0.6: not met (one 0.9; two 0.1)" in text
-    assert "| one | meets with limits | 1 of 1 | 0.9 ✓ |" in text
+    assert "| one | meets conditions | 1 of 1 | 0.9 ✓ |" in text
     assert "| two | misses conditions | 0 of 1 | 0.1 ✗ |" in text
     assert "- **high** Quality: 1 of 2 models below 0.5 (0.1)." in text
     assert "The run was interrupted" in text

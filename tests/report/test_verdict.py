@@ -43,16 +43,15 @@ def test_the_title_is_the_verdict(tmp_path, builder, expected):
     assert title(page(builder, tmp_path)) == expected
 
 
-def test_errors_are_named_by_their_most_frequent_kind(tmp_path):
+def test_errors_are_grouped_by_cause(tmp_path):
     broken = {"status": "error", "reason": "no connection"}
     builder = RecordBuilder(evaluator("quality"), evaluator("safety"))
     for number, id in enumerate(["safety", "quality", "quality"]):
         builder.add(f"k{number}", "one", {"outcomes": {id: broken}, "error": "" if number else "timeout"})
     text = page(builder, tmp_path)
-    assert "ERROR – 3 errors" in text
-    assert "Most errors: Quality: could not score (evaluator failed). 1 other kind of error." in text
-    (tmp_path / "other").mkdir()
-    assert "rrors: " not in page(run(0.9, 0.1), tmp_path / "other")
+    assert "ERROR – 3 errors in 3 tests" in text
+    causes = re.findall(r'class="cause-count">(\d)</span> <span dir="auto">(.*?)</span>', text)
+    assert causes == [("2", "Quality: could not be scored"), ("1", "Not answered: timeout")]
 
 
 @pytest.mark.part("validation")
@@ -107,14 +106,14 @@ def test_with_a_baseline_regressed_cases_come_first_with_the_earlier_answer(tmp_
     report = build_report(new.write(tmp_path), tmp_path / "report", {}, comparison=comparison)
     text = report.page.read_text(encoding="utf-8")
     assert "Since the baseline: 1 of 4 cases regressed; 1 fixed. Whether other" in text
-    first = text.partition('class="first-failure"')[2].partition("</article>")[0]
+    first = text.partition('class="cause failed"')[2].partition("</article>")[0]
     assert "regressed" in first
     assert "<bdi>k2</bdi>" in first
     failures = text.partition('id="failures"')[2]
     assert re.findall(r'<span class="key"><bdi>(k\d)</bdi>', failures) == ["k2", "k0"]
     assert "<dt>Since the baseline</dt>" in failures
     assert "It is <del>5</del><ins>7</ins> USD." in failures
-    summary = report.summary.read_text(encoding="utf-8")
+    summary = report.markdown.read_text(encoding="utf-8")
     assert "- **regressed** What about k2? (one, k2)" in summary
     assert "Since the baseline: It is ~~5~~ **7** USD." in summary
 

@@ -15,6 +15,7 @@ from pytest_evalstudio.analysis.comparison.results import (
     SegmentComparison,
 )
 from pytest_evalstudio.analysis.comparison.sample_size import ALPHA
+from pytest_evalstudio.analysis.wording import p_text
 from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.text.figures import counted, figure, interval
 
@@ -192,18 +193,6 @@ def rounded_up(limit: float) -> str:
     step = 10.0 ** (math.floor(math.log10(limit)) - 1)
     # Without the tolerance 0.56 would become 0.57: 0.56 / 0.01 is 56.00000000000001.
     return f"{math.ceil(limit / step - 1e-9) * step:.2g}"
-
-
-def p_text(p: float) -> str:
-    """Return a p value, in as many digits as show on which side of the level it is.
-
-    >>> p_text(0.0625), p_text(0.0469), p_text(0.0001)
-    ('p 0.06', 'p 0.047', 'p < 0.001')
-    """
-    if p < 0.001:
-        return "p < 0.001"
-    digits = 3 if p < 0.01 or abs(p - ALPHA) < 0.005 else 2
-    return f"p {round(p, digits):g}"
 
 
 def interval_text(metric: MetricComparison) -> str:

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.analysis.gates import TermValue
+from pytest_evalstudio.analysis.summary.leaders import listed_names
+from pytest_evalstudio.analysis.summary.models import ModelSummary
 from pytest_evalstudio.contrib.arena.entries import ratings_of
 from pytest_evalstudio.contrib.arena.gates import term_values
 from pytest_evalstudio.contrib.arena.results import Ratings
 from pytest_evalstudio.contrib.arena.text import rating_lines, ratings_markdown
 from pytest_evalstudio.record.schema import Run
-from pytest_evalstudio.report.conclusions import ModelConclusion
-from pytest_evalstudio.report.leaders import listed_names
 from pytest_evalstudio.text.figures import counted
 
 
 @dataclass(frozen=True, slots=True)
 class ArenaExtra:
-    """Ratings of a run; a `report.extras.RunExtra`."""
+    """Ratings of a run; a `analysis.summary.extras.RunExtra`."""
 
     ratings: Ratings
     title: str = "arena"
@@ -27,9 +27,9 @@ class ArenaExtra:
         """Return the values of elo(MODEL) and win_rate(MODEL, OTHER)."""
         return term_values(self.ratings)
 
-    def leader_sentences(self, conclusions: Sequence[ModelConclusion]) -> Sequence[str]:
+    def leader_sentences(self, models: Sequence[ModelSummary]) -> Sequence[str]:
         """Return the strongest models by rating; those that miss their conditions are named apart."""
-        return list(_leader_sentences(conclusions, self.ratings))
+        return list(_leader_sentences(models, self.ratings))
 
     def lines(self) -> Iterator[str]:
         """Yield the ratings for a terminal."""
@@ -46,8 +46,8 @@ def arena_of(run: Run) -> ArenaExtra | None:
     return None if ratings is None else ArenaExtra(ratings)
 
 
-def _leader_sentences(conclusions: Sequence[ModelConclusion], ratings: Ratings) -> Iterator[str]:
-    missing = {model.name for model in conclusions if model.conformity == "misses conditions"}
+def _leader_sentences(models: Sequence[ModelSummary], ratings: Ratings) -> Iterator[str]:
+    missing = {model.name for model in models if model.standing == "misses conditions"}
     candidates = [rating for rating in ratings.models if rating.model not in missing]
     if not candidates or not ratings.games:
         return

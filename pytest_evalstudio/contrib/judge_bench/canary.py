@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from pytest_evalstudio.analysis.comparison.sentences import p_text
+from pytest_evalstudio.analysis.wording import p_text
 from pytest_evalstudio.contrib.judge_bench.bench import check_verdicts, open_bench
 from pytest_evalstudio.contrib.judge_bench.canary_file import CanaryRecord, canary_set
 from pytest_evalstudio.core.errors import ConfigurationError

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from pytest_evalstudio.analysis.comparison.sentences import p_text
+from pytest_evalstudio.analysis.wording import p_text
 from pytest_evalstudio.contrib.judge_bench.bench import Bench, check_verdicts, labelled_cases, open_bench
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError

@@ -84,7 +84,7 @@ class Contrib:
             `analysis.gates.TermCheck`.
         entries: name of its entries in the header of a record, "" for none.
         extra: "package.module:function" that returns what the part computes from a record with such entries,
-            a `report.extras.RunExtra`, or None.
+            a `analysis.summary.extras.RunExtra`, or None.
         source: "package.module:object", a `cli.sources.Source` of answers.
         file_kinds: kinds of files that it collects.
         artifact_mark: name of the file in a folder whose subfolders hold artifacts, which are no tests of the

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.analysis.comparison.results import Comparison
+from pytest_evalstudio.analysis.summary.results import RunSummary
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.quick_json import written
 from pytest_evalstudio.record.codec import portable
@@ -108,10 +109,10 @@ class PageData:
             self._pictures = EmbeddedPictures(root)
         return self._pictures
 
-    def blocks(self, analysis: Analysis) -> Iterator[Block]:
+    def blocks(self, analysis: Analysis, summary: RunSummary) -> Iterator[Block]:
         """Yield all blocks, those needed first in front."""
         selected_rows = self.columns.selection(self._rows)
-        description = {**describe(analysis, self.columns, selected_rows), "tools": self.tools.names}
+        description = {**describe(analysis, summary, self.columns, selected_rows), "tools": self.tools.names}
         yield _json("meta", portable(description))
         yield from self._cases(selected_rows)
         yield _binary("rows", *self._row_columns(selected_rows))

@@ -7,30 +7,31 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.causes import is_safety
 from pytest_evalstudio.analysis.leaderboards import Leaderboard, Standing
+from pytest_evalstudio.analysis.summary.assessment import assess
+from pytest_evalstudio.analysis.summary.results import RunSummary
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric
-from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.record.schema import VERDICTS
-from pytest_evalstudio.report.assessment import assess, is_safety
 from pytest_evalstudio.report.data.columns import STATES, Columns, Integers
 from pytest_evalstudio.report.standards import methods_of, standards_of
 
 
-def describe(analysis: Analysis, columns: Columns, selected_rows: Integers) -> dict[str, object]:
+def describe(
+    analysis: Analysis, summary: RunSummary, columns: Columns, selected_rows: Integers
+) -> dict[str, object]:
     """Describe the run for the page's scripts.
 
     Args:
         selected_rows: the items that the page holds, in their order.
     """
     keys = list(columns.models)
-    names = [analysis.run.model_name(key) for key in keys]
     return {
         "items": len(columns),
         "shown": len(selected_rows),
         "files": list(columns.files),
         "models": [
-            {"key": key, "name": name, "label": label}
-            for key, name, label in zip(keys, names, short_labels(names), strict=True)
+            {"key": key, "name": analysis.run.model_name(key), "label": summary.label(key)} for key in keys
         ],
         "verdicts": list(VERDICTS),
         "states": list(STATES),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_evalstudio.analysis.leaderboards import Leaderboard
+from pytest_evalstudio.analysis.summary.assessment import assess
+from pytest_evalstudio.analysis.summary.results import RunSummary
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.plots.interval_chart import IntervalChart, Mean, interval_chart
-from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.plots.radar import Radar, radar
-from pytest_evalstudio.report.assessment import assess
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.exports import log_lines, of_evaluator
 from pytest_evalstudio.report.sections import section
@@ -41,8 +41,8 @@ def evaluator_part(content: Content, id: str) -> dict[str, object]:
         "standards": by_standard(standards_of(info.keywords)),
         "methods": methods_of(info.keywords, info.method),
         "board": board,
-        "plots": leaderboard_charts(board),
-        "radar": leaderboard_radar(board),
+        "plots": leaderboard_charts(board, content.summary),
+        "radar": leaderboard_radar(board, content.summary),
         "problems": problems[:PROBLEMS],
         "problem_count": len(problems),
         "insights": of_evaluator(analysis.insights, id),
@@ -58,21 +58,20 @@ def evaluator_part(content: Content, id: str) -> dict[str, object]:
     }
 
 
-def leaderboard_charts(board: Leaderboard) -> list[IntervalChart]:
+def leaderboard_charts(board: Leaderboard, summary: RunSummary) -> list[IntervalChart]:
     """Return the chart of each of up to three metrics; of the primary one where there are more.
 
     Metrics without a finite value of any model have no chart.
     """
     metrics = board.evaluator.metrics
     shown = metrics if len(metrics) <= BARS else (board.evaluator.primary,)
-    return [chart for metric in shown if (chart := _leaderboard_chart(board, metric)) is not None]
+    return [chart for metric in shown if (chart := _leaderboard_chart(board, summary, metric)) is not None]
 
 
-def _leaderboard_chart(board: Leaderboard, metric: Metric) -> IntervalChart | None:
-    labels = short_labels([line.name for line in board.standings])
+def _leaderboard_chart(board: Leaderboard, summary: RunSummary, metric: Metric) -> IntervalChart | None:
     cells = [
-        (label, line.cells[metric.key], assess(board, line, metric))
-        for label, line in zip(labels, board.standings, strict=True)
+        (summary.label(line.model), line.cells[metric.key], assess(board, line, metric))
+        for line in board.standings
     ]
     return interval_chart(
         metric,
@@ -89,11 +88,10 @@ def _leaderboard_chart(board: Leaderboard, metric: Metric) -> IntervalChart | No
     )
 
 
-def leaderboard_radar(board: Leaderboard) -> Radar | None:
+def leaderboard_radar(board: Leaderboard, summary: RunSummary) -> Radar | None:
     """Return the radar chart of a leaderboard with at least two metrics; None for others."""
-    labels = short_labels([line.name for line in board.standings])
     models = [
-        (label, {key: cell.value for key, cell in line.cells.items()})
-        for label, line in zip(labels, board.standings, strict=True)
+        (summary.label(line.model), {key: cell.value for key, cell in line.cells.items()})
+        for line in board.standings
     ]
     return radar(board.evaluator.metrics, models)

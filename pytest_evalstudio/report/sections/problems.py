@@ -13,5 +13,4 @@ AT_ONCE = 40
 @section("problems", title="Findings", order=20, tab="overview")
 def problems(content: Content) -> Mapping[str, object]:
     """Show each finding with its count, its cases and the next step, the most severe first."""
-    failed = content.failed.total["failed"] + content.failed.total["error"]
-    return {"findings": content.findings, "failed": failed, "at_once": AT_ONCE}
+    return {"findings": content.summary.findings, "failed": content.summary.failures, "at_once": AT_ONCE}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pytest_evalstudio.report.assessment import assessments
+from pytest_evalstudio.analysis.summary.assessment import assessments
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 from pytest_evalstudio.report.standards import PARTS, Part, standards_of

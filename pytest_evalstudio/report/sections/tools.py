@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_evalstudio.plots.labels import short_labels
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.sections import section
 
@@ -25,7 +24,7 @@ def tools(content: Content) -> Mapping[str, object] | None:
         return None
     models = content.analysis.models
     return {
-        "models": list(zip(models, short_labels([model.name for model in models]), strict=True)),
+        "models": [(model, content.summary.label(model.key)) for model in models],
         "rows": [
             (name, [(model, table.counts(name, model.key)) for model in models]) for name in table.names
         ],

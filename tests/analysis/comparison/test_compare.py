@@ -495,7 +495,7 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
             [0.0] * 2 + [1.0] * 4,
             [1.0] * 6,
             "none of 6 cases regressed; 2 fixed. Whether other questions got worse cannot be told from 6"
-            " cases (p 1).",
+            " cases (p > 0.99).",
         ),
     ],
 )

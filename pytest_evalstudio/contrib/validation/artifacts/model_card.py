@@ -371,7 +371,7 @@ def _result_lines(card: ModelCard) -> Iterator[str]:
     if card.quality is not None:
         low, high = card.quality.interval
         yield (
-            f"{card.quality.passed} of {card.quality.judged} test cases pass:"
+            f"{card.quality.words}:"
             f" {percent(card.quality.share)}, 95"
             " % interval"
             f" {percent(low)} to {percent(high)}."

@@ -52,6 +52,7 @@ class Quality:
         judged: number of cases with a verdict.
         share, interval: of cases that pass, with its 95 % interval.
         verdicts: number of cases by verdict.
+        passed_all: of the same cases, those that pass all metrics; None where all metrics decide.
     """
 
     passed: int
@@ -59,6 +60,15 @@ class Quality:
     share: float
     interval: Interval
     verdicts: Mapping[str, int]
+    passed_all: int | None = None
+
+    @property
+    def words(self) -> str:
+        """Return the number of passing cases with what decides it: two counts of one run must not collide."""
+        if self.passed_all is None:
+            return f"{self.passed} of {self.judged} test cases pass all metrics"
+        by_all = f"; {self.passed_all} pass all metrics" if self.passed_all != self.passed else ""
+        return f"{self.passed} of {self.judged} test cases pass the deciding metrics{by_all}"
 
 
 class StepSummary(StepEntry, frozen=True, kw_only=True):
@@ -278,7 +288,9 @@ def _quality(run: WorkflowRun, decision: ConclusionDecision | None) -> Quality |
     if evaluation is None:
         return None
     counts = dict(evaluation.verdicts)
+    passed_all = None
     if decision is not None and decision.metrics:
+        passed_all = sum(count for verdict, count in counts.items() if _VERDICTS.get(verdict) is True)
         others = {verdict: count for verdict, count in counts.items() if verdict not in _VERDICTS}
         counts = {"failed": decision.judged - decision.passed, "passed": decision.passed, **others}
     passed = sum(count for verdict, count in counts.items() if _VERDICTS.get(verdict) is True)
@@ -291,6 +303,7 @@ def _quality(run: WorkflowRun, decision: ConclusionDecision | None) -> Quality |
         share=passed / judged,
         interval=wilson_interval(passed, judged),
         verdicts={verdict: count for verdict, count in counts.items() if count},
+        passed_all=passed_all,
     )
 
 
@@ -347,6 +360,5 @@ def _describe_quality(quality: Quality | None) -> str:
     others = [f"{count} {verdict}" for verdict, count in quality.verdicts.items() if verdict not in _VERDICTS]
     rest = f" Besides: {', '.join(others)}." if others else ""
     return (
-        f"{quality.passed} of {quality.judged} test cases pass: {percent(quality.share)}, "
-        f"95 % interval {percent(low)} to {percent(high)}.{rest}"
+        f"{quality.words}: {percent(quality.share)}, 95 % interval {percent(low)} to {percent(high)}.{rest}"
     )

@@ -157,7 +157,18 @@ function stepWords(part, call) {
 function failedStepLine(run, answer) {
   const failed = failedStep(run, answer);
   if (!failed) return null;
-  return el("p", { class: "failed-step" }, el("strong", {}, "Failed at ", failed.title), ": ", failed.body);
+  const link = el("button", { type: "button", class: "link", on: { click: () => showFault(link.closest("article")) } }, "Failed at ", failed.title);
+  return el("p", { class: "failed-step" }, el("strong", {}, link), ": ", failed.body);
+}
+
+/** Open and show the first wrong call within an answer. */
+function showFault(article) {
+  const fault = article?.querySelector(".call-line.fault, .trace-step.fault");
+  if (!fault) return;
+  for (let part = fault.closest("details"); part; part = part.parentElement.closest("details")) part.open = true;
+  fault.setAttribute("tabindex", "-1");
+  fault.focus({ preventScroll: true });
+  fault.scrollIntoView({ block: "center" });
 }
 
 const SINCE_WORDS = { changed: ["≠", "changed"], gone: ["−", "gone"], new: ["+", "new"], same: ["=", "the same"] };

@@ -3,12 +3,13 @@
 /** Returns nothing for the answer to a single question. */
 function conversationTurns(run, answer) {
   if (!answer.turns) return null;
-  const first = answer.turns.findIndex(({ failed, error }) => failed?.length || error);
+  const isBroken = ({ failed, error, fault, flags }) => failed?.length || error || fault !== undefined || flags;
+  const first = answer.turns.findIndex(isBroken);
   return el(
     "section",
     { class: "turns", "aria-label": "Conversation" },
     el("p", { class: "field-name" }, `Conversation: ${many(answer.turns.length, "turn")}`),
-    answer.turns.map((turn, place) => oneTurn(run, turn, place + 1, first < 0 || place >= first)),
+    answer.turns.map((turn, place) => oneTurn(run, turn, place + 1, first < 0 || place === first)),
   );
 }
 
@@ -35,5 +36,6 @@ function oneTurn(run, turn, number, open) {
     turn.output_condition && el("p", { class: "turn-expected" }, "Condition: ", el("code", { dir: "auto" }, said(turn.output_condition))),
     thoughtsOf(turn),
     toolCalls(run, turn),
+    timeline(run, turn),
   );
 }

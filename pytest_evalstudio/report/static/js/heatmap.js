@@ -10,15 +10,6 @@ function sortableHeatmap() {
   }
 }
 
-/** Show the whole names of models where the table has room for them. */
-function fullNames() {
-  const table = document.getElementById("heatmap");
-  const frame = table?.closest(".heat-scroll");
-  if (!frame?.clientWidth) return;
-  table.classList.add("full-names");
-  table.classList.toggle("full-names", frame.scrollWidth <= frame.clientWidth);
-}
-
 function sortHeatmap(table, head) {
   const by = head.dataset.sort;
   const down = head.getAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : by !== "name";

@@ -1,10 +1,14 @@
 // The matrix: a line per test case, a column per model; filters, search, export.
 
+const TEXT_COLUMNS = 3; // more of them leave no room for an excerpt
+const CELL_CHARS = 240;
+
 class Matrix {
   constructor(run, opinions, router, root) {
     Object.assign(this, { run, opinions, router, root });
     this.search = new Search(run);
     this.filters = { ...EVERYTHING };
+    this.hiddenModels = new Set();
     this.marks = null;
     this.count = el("p", { class: "quiet", role: "status" });
     this.chips = el("div", { class: "chips" });
@@ -33,11 +37,11 @@ class Matrix {
   #build() {
     const form = new FilterForm(this.run, this.filters, (changes, how) => this.#change(changes, how));
     const { items, shown: listed } = this.run.meta;
-    const save = (name, type, write) =>
+    const save = (label, name, type, write) =>
       el(
         "button",
-        { type: "button", class: "plain", on: { click: () => download(name, type, write(exported(this.run, this.opinions, this.#rows()))) } },
-        name.endsWith("csv") ? "CSV" : "JSON",
+        { type: "button", class: "plain", on: { click: async () => download(name, type, write(await exported(this.run, this.opinions, this.#rows()))) } },
+        label,
       );
     this.root.replaceChildren(
       form.root,
@@ -46,12 +50,14 @@ class Matrix {
         { class: "matrix-line" },
         this.chips,
         this.count,
+        this.#columnChoice(),
         el(
           "span",
           { class: "exports" },
           el("span", { class: "quiet" }, "Export this view: "),
-          save("cases.csv", "text/csv", asCsv),
-          save("cases.json", "application/json", (lines) => JSON.stringify(lines, null, 1)),
+          save("CSV", "cases.csv", "text/csv", asCsv),
+          save("JSON", "cases.json", "application/json", (lines) => JSON.stringify(lines, null, 1)),
+          save("Markdown", "cases.md", "text/markdown", asMarkdown),
         ),
       ),
       this.empty,
@@ -120,17 +126,43 @@ class Matrix {
     );
   }
 
+  /** Boxes of the models whose columns are shown; nothing for a single model. */
+  #columnChoice() {
+    if (this.run.models.length < 2) return null;
+    const boxes = this.run.models.map(({ name, label }, place) =>
+      el(
+        "label",
+        { class: "column-choice", title: name },
+        el("input", {
+          type: "checkbox",
+          checked: !this.hiddenModels.has(place),
+          on: {
+            change: (event) => {
+              if (event.target.checked) this.hiddenModels.delete(place);
+              else this.hiddenModels.add(place);
+              this.#draw();
+            },
+          },
+        }),
+        said(label),
+      ),
+    );
+    return el("details", { class: "column-choices" }, el("summary", {}, "Columns"), el("div", { class: "column-list", role: "group", "aria-label": "Columns" }, boxes));
+  }
+
   /** The models with an answer in view: those of earlier files first, then in natural order. */
   #columns() {
     const { models, modelOf, cases } = this.run;
     const files = new Map();
     for (const { place, rows } of this.lines)
       for (const row of rows) if (!files.has(modelOf[row])) files.set(modelOf[row], cases[place].file);
-    return [...files.keys()].sort((a, b) => files.get(a) - files.get(b) || this.run.byName.compare(models[a].name, models[b].name));
+    const shown = [...files.keys()].filter((model) => !this.hiddenModels.has(model));
+    return shown.sort((a, b) => files.get(a) - files.get(b) || this.run.byName.compare(models[a].name, models[b].name));
   }
 
   #heads() {
     const upright = this.models.length > 5;
+    this.table.grid.classList.toggle("with-texts", this.#hasTexts);
     this.table.grid.classList.toggle("narrow", this.models.length > 12 && !this.filters.evaluator);
     return [
       el("th", { scope: "col", class: "case-cell" }, "Question"),
@@ -138,7 +170,7 @@ class Matrix {
         el(
           "th",
           { scope: "col", class: upright ? "model-cell upright" : "model-cell", title: this.run.models[place].name },
-          el("span", {}, said(this.run.models[place][upright ? "label" : "name"])),
+          el("span", {}, said(this.run.models[place].label)),
         ),
       ),
       el("th", { scope: "col", class: "rest-cell" }, "Failed by"),
@@ -168,6 +200,24 @@ class Matrix {
     ];
   }
 
+  /** Whether the cells have room for the beginning of the answer and the reason. */
+  get #hasTexts() {
+    return !this.filters.evaluator && this.models.length <= TEXT_COLUMNS;
+  }
+
+  /** Fill a cell with the beginning of the answer, and of the reason where it did not pass. */
+  async #fill(target, row) {
+    const texts = await this.run.texts(row);
+    if (!texts) return;
+    const line = (text) => text.replace(/\s+/g, " ").slice(0, CELL_CHARS);
+    const answer = texts.answers[0];
+    const isFine = PASSING.has(this.run.verdict(row));
+    target.replaceChildren(
+      el("span", { class: "line", dir: "auto" }, line(parted(answer.text)[0]) || "no answer"),
+      isFine || !texts.reason ? "" : el("span", { class: "line quiet", dir: "auto" }, line(parted(texts.reason)[0])),
+    );
+  }
+
   #cell(row, rows) {
     const { run, opinions } = this;
     if (row === undefined) return el("td", { role: "gridcell", class: "empty" }, aside("not asked"));
@@ -175,6 +225,15 @@ class Matrix {
     const faded = rows.includes(row) ? "" : " faded";
     const place = this.filters.evaluator ? run.evaluators.findIndex(({ id }) => id === this.filters.evaluator) : -1;
     const sign = el("span", { "aria-hidden": "true" }, VERDICT_SIGNS[verdict] ?? "?");
+    if (place < 0 && this.#hasTexts) {
+      const text = el("span", { class: "cell-text" });
+      this.#fill(text, row);
+      return el(
+        "td",
+        { role: "gridcell", class: `mark-cell text-cell ${verdict}${faded}`, "data-row": String(row), title: `${run.models[run.modelOf[row]].name}: ${verdict}` },
+        el("span", { class: "cell-line" }, sign, aside(verdict), text),
+      );
+    }
     if (place < 0)
       return el(
         "td",

@@ -13,6 +13,11 @@ class Panel {
     this.root.addEventListener("keydown", (event) => this.#key(event));
   }
 
+  /** The parts of the page that the view covers. */
+  get #behind() {
+    return [...document.body.children].filter((part) => part !== this.root && part.id !== "said" && !["SCRIPT", "STYLE"].includes(part.tagName));
+  }
+
   get isOpen() {
     return !this.root.hidden;
   }
@@ -35,6 +40,8 @@ class Panel {
     if (turn !== this.turn) return;
     this.#draw();
     this.root.hidden = false;
+    // The view covers the page: what lies behind it must not take the focus.
+    for (const part of this.#behind) part.inert = true;
     document.documentElement.classList.add("case-open");
     this.root.scrollTop = 0;
     this.#showFirstMark();
@@ -58,6 +65,7 @@ class Panel {
     if (!this.isOpen) return;
     this.turn = (this.turn ?? 0) + 1;
     this.root.hidden = true;
+    for (const part of this.#behind) part.inert = false;
     this.root.replaceChildren();
     this.row = undefined;
     document.documentElement.classList.remove("case-open");
@@ -147,6 +155,7 @@ class Panel {
         step(-1, "‹", "Previous case (k)"),
         place >= 0 && el("span", { class: "quiet position" }, `${counted(place + 1)} of ${counted(rows.length)}`),
         step(1, "›", "Next case (j)"),
+        texts && copyButton(caseMarkdown(run, row, texts), "Copy case"),
         el(
           "button",
           { type: "button", class: "close", "aria-label": "Close", title: "Close (Esc)", on: { click: () => this.#close() } },
@@ -299,7 +308,7 @@ class Panel {
       );
     const [metric, fragments] = this.#colouring(row, answer, mode);
     const failed = failedStep(this.run, answer) !== null;
-    const trajectory = [toolCalls(this.run, answer.turns ? (answer.whole ?? {}) : answer), callsSince(texts.since), timeline(this.run, answer)];
+    const trajectory = [toolCalls(this.run, answer.turns ? (answer.whole ?? {}) : answer), callsSince(texts.since), answer.turns ? null : timeline(this.run, answer)];
     return [
       repeats,
       answer.error && el("p", { class: "notice" }, "Error: ", said(answer.error)),

@@ -3,8 +3,6 @@
 async function wake() {
   watchCopyButtons();
   sortableHeatmap();
-  fullNames();
-  addEventListener("resize", fullNames);
   addEventListener("beforeprint", () => openAll(true));
   addEventListener("afterprint", () => openAll(false));
   const parts = {};

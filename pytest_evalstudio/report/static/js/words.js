@@ -1,6 +1,6 @@
 // The difference of two texts word by word, and the passages of a context that an answer repeats.
 
-const ALIGNED_WORDS = 400;
+const ALIGNED_WORDS = 120; // as worddiff.py has it, like all rules below
 const PASSAGE_WORDS = 4;
 const TOKENS = /\s+|\p{Nd}+(?:[.,]\p{Nd}+)+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu;
 
@@ -18,7 +18,7 @@ function tokensOf(text) {
   all.forEach((token, place) => {
     if (token.trim()) places.push(place);
   });
-  return { all, places, words: places.map((place) => all[place]) };
+  return { all, places, words: places.map((place) => all[place].toLowerCase()) };
 }
 
 /** Longest common subsequence; at most ALIGNED_WORDS on each side. */
@@ -85,7 +85,7 @@ function usedPassages(text, answer) {
   const spoken = (answer.toLowerCase().match(TOKENS) ?? []).filter((token) => token.trim());
   for (let i = 0; i + PASSAGE_WORDS <= spoken.length; i += 1) grams.add(spoken.slice(i, i + PASSAGE_WORDS).join("\u0000"));
   const tokens = tokensOf(text);
-  const words = tokens.words.map((word) => word.toLowerCase());
+  const { words } = tokens;
   const used = new Set();
   for (let i = 0; i + PASSAGE_WORDS <= words.length; i += 1) {
     if (!grams.has(words.slice(i, i + PASSAGE_WORDS).join("\u0000"))) continue;

@@ -1,25 +1,18 @@
-"""Verdict of a run in words: title, headline and the facts under it; page and summary.md share it."""
+"""Verdict of a run in words: title, headline and the facts under it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.analyse import Analysis
 from pytest_evalstudio.analysis.comparison.results import Comparison
-from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.record.problems import problem_groups
-from pytest_evalstudio.report.conclusions import ModelConclusion
-from pytest_evalstudio.report.failure_groups import FailureGroup
-from pytest_evalstudio.report.leaders import leader_sentences
 from pytest_evalstudio.text.figures import counted
 
-if TYPE_CHECKING:
-    from pytest_evalstudio.report.extras import RunExtra
-
-REASON_CHARS = 160
 UNCOLLECTED = 5
 """Names of files that could not be collected."""
 _OF_CASE = "::/"  # node id of a test case that is malformed: its file, and the place in it
@@ -31,7 +24,7 @@ class RunVerdict(Struct, frozen=True, kw_only=True):
 
     Attributes:
         headline: e.g. "FAILED – 1 of 220 tests".
-        facts: sentences that follow the headline.
+        facts: sentences on what else a reader must know, e.g. gates that are not met.
         title: of the document, e.g. "✗ 1 failed – Northfold Bank".
     """
 
@@ -58,36 +51,17 @@ def run_name(analysis: Analysis) -> str:
     return f"{len(run.files)} files" if run.files else "Evaluation"
 
 
-def verdict_of(
-    analysis: Analysis,
-    conclusions: Sequence[ModelConclusion],
-    comparison: Comparison | None = None,
-    extras: Sequence[RunExtra] = (),
-    errors: Sequence[FailureGroup] = (),
-) -> RunVerdict:
+def verdict_of(analysis: Analysis, comparison: Comparison | None = None) -> RunVerdict:
     """Return the verdict of a run.
 
     Args:
-        conclusions: of the run's models.
         comparison: with a baseline; its summary comes first.
-        extras: results of optional parts, which may decide what is said about the best model.
-        errors: items that could not be judged, by evaluator and reason.
     """
     outcome, headline, short = _decision(analysis, comparison)
     headline = ", ".join([headline, *_others(analysis, outcome)])
-    facts = (
-        *_error_facts(analysis.verdicts["error"], errors),
-        *_facts(analysis, comparison, outcome),
-        *leader_sentences(conclusions, extras),
-        *analysis.note,
-    )
+    facts = (*_facts(analysis, comparison, outcome), *analysis.note)
     verdict = RunVerdict(outcome=outcome, headline=headline, facts=facts, title="")
-    return RunVerdict(
-        outcome=outcome,
-        headline=headline,
-        facts=facts,
-        title=f"{verdict.sign} {short} – {run_name(analysis)}",
-    )
+    return msgspec.structs.replace(verdict, title=f"{verdict.sign} {short} – {run_name(analysis)}")
 
 
 def _decision(analysis: Analysis, comparison: Comparison | None) -> tuple[Outcome, str, str]:
@@ -104,9 +78,12 @@ def _decision(analysis: Analysis, comparison: Comparison | None) -> tuple[Outcom
     outcome: Outcome
     if failed or error_count or besides:
         parts = [f"{failed:,} of {_total(analysis)}"] if failed else []
-        parts += [counted(error_count, "error")] if error_count else []
+        if error_count:
+            of = "" if failed else f" in {_total(analysis)}"
+            parts.append(f"{counted(error_count, 'error')}{of}")
         parts += [f"{counted(besides, 'test')} not by an evaluator"] if besides else []
-        short = f"{failed + besides:,} failed" if failed or besides else counted(error_count, "error")
+        shorts = [f"{failed + besides:,} failed"] if failed or besides else []
+        short = ", ".join([*shorts, *([counted(error_count, "error")] if error_count else [])])
         if run.session is not None and run.exit_status == 0:
             return "incomplete", f"TOLERATED – {', '.join(parts)}; pytest passed", short
         outcome = "failed" if failed or besides else "error"
@@ -209,19 +186,6 @@ def _others(analysis: Analysis, outcome: Outcome) -> Iterator[str]:
         yield f"{analysis.incomplete.count:,} incomplete"
 
 
-def _error_facts(count: int, groups: Sequence[FailureGroup]) -> Iterator[str]:
-    """Yield the most frequent reason why items could not be judged."""
-    if not groups:
-        return
-    group = max(groups, key=lambda group: group.total)
-    item = group.items[0]
-    evaluator_reason = next((miss.reason for miss in item.misses), "")
-    reason = excerpt(item.error or evaluator_reason or item.reason, REASON_CHARS).rstrip(".")
-    head = "Most errors" if len(groups) > 1 else "Errors" if count > 1 else "Error"
-    others = f" {counted(len(groups) - 1, 'other kind')} of error." if len(groups) > 1 else ""
-    yield f"{head}: {group.title}{f' – {reason}' if reason else ''}.{others}"
-
-
 def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) -> Iterator[str]:
     if comparison is not None:
         from pytest_evalstudio.analysis.comparison.sentences import notable_lines, summary_of
@@ -253,15 +217,12 @@ def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) 
     expected = analysis.verdicts["xfailed"]
     if expected and outcome != "passed":  # the headline of a passing run has them
         yield f"{counted(expected, 'expected failure')}."
-    if analysis.confirmations.sentence:
-        yield analysis.confirmations.sentence
+    if analysis.confirmations.brief:
+        yield analysis.confirmations.brief
     if analysis.stored.count:
         yield analysis.stored.sentence
     if analysis.traced.sentence:
         yield f"Spans of the application: {analysis.traced.sentence}."
-    empty = sum(model.empty for model in analysis.models)
-    if empty:
-        yield f"No answer: {counted(empty, 'answer is', 'answers are')} empty."
     refused = sum(model.access_refused for model in analysis.models)
     over_budget = analysis.verdicts["not_run"] - refused
     if refused:

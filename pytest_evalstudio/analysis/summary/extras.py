@@ -10,7 +10,7 @@ from pytest_evalstudio.record.schema import Run
 
 if TYPE_CHECKING:
     from pytest_evalstudio.analysis.gates import TermValue
-    from pytest_evalstudio.report.conclusions import ModelConclusion
+    from pytest_evalstudio.analysis.summary.models import ModelSummary
 
 
 class RunExtra(Protocol):
@@ -25,7 +25,7 @@ class RunExtra(Protocol):
     def term_values(self) -> Mapping[str, TermValue]:
         """Return the values of its terms of gates, by term."""
 
-    def leader_sentences(self, conclusions: Sequence[ModelConclusion]) -> Sequence[str] | None:
+    def leader_sentences(self, models: Sequence[ModelSummary]) -> Sequence[str] | None:
         """Return which models lead by its results; None where these do not rank models."""
 
     def lines(self) -> Iterator[str]:

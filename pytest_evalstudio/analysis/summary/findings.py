@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.causes import LEAKS
 from pytest_evalstudio.analysis.leaderboards import Standing
 from pytest_evalstudio.analysis.rag_stages import stage_title
 from pytest_evalstudio.core.outcomes import SEVERITIES, Metric, Severity
 from pytest_evalstudio.core.problems import Problem, UnscoredProblem
 from pytest_evalstudio.plots.labels import natural_key
 from pytest_evalstudio.record.schema import EvaluatorEntry
-from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.text.figures import counted, figure, plural
 
 _NEARLY_ALL = 0.9
@@ -32,7 +32,7 @@ _SHOW: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportFinding:
+class RunFinding:
     """Problems of one kind.
 
     Attributes:
@@ -45,6 +45,7 @@ class ReportFinding:
         keys: test cases, the first ones.
         evaluator: id, "" for none.
         show: filter of the matrix that lists exactly the answers, "" where none does.
+        problems: places in the list of the run's problems.
     """
 
     title: str
@@ -60,7 +61,7 @@ class ReportFinding:
     evaluator: str
     show: str
     action: str
-    problems: tuple[Problem, ...]
+    problems: tuple[int, ...]
 
     @property
     def filters(self) -> dict[str, str]:
@@ -72,12 +73,13 @@ class ReportFinding:
         return {"q": self.keys[0]} if self.answers == 1 and self.keys else {}
 
 
-def grouped(analysis: Analysis, columns: Columns) -> list[ReportFinding]:
+def grouped(analysis: Analysis) -> list[RunFinding]:
     """Return the findings of a run, the most severe and the most frequent first."""
-    groups: dict[tuple[object, ...], list[Problem]] = {}
-    for problem in analysis.problems:
-        groups.setdefault(_identity(problem), []).append(problem)
-    findings = [_Group(analysis, columns, problems).finding() for problems in groups.values()]
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for place, problem in enumerate(analysis.problems):
+        if _decides(analysis, problem):
+            groups.setdefault(_identity(problem), []).append(place)
+    findings = [_Group(analysis, places).finding() for places in groups.values()]
     return sorted(
         findings,
         key=lambda finding: (
@@ -87,6 +89,16 @@ def grouped(analysis: Analysis, columns: Columns) -> list[ReportFinding]:
             -finding.answers,
         ),
     )
+
+
+def _decides(analysis: Analysis, problem: Problem) -> bool:
+    """Return False for a mean beyond the threshold of a metric that decides no test: it only informs."""
+    info = analysis.evaluators.get(str(problem.attributes.get("evaluator", "")))
+    if problem.code != "mean_missed" or info is None:
+        return True
+    if info.problem_type in LEAKS:  # a single leak is a problem, which has findings of its own
+        return False
+    return problem.attributes.get("metric") in info.asserted
 
 
 def _identity(problem: Problem) -> tuple[object, ...]:
@@ -117,15 +129,10 @@ def _identity(problem: Problem) -> tuple[object, ...]:
 class _Group:
     """Problems of one kind, and the counts that their finding states."""
 
-    def __init__(
-        self,
-        analysis: Analysis,
-        columns: Columns,
-        problems: Sequence[Problem],
-    ) -> None:
+    def __init__(self, analysis: Analysis, places: Sequence[int]) -> None:
         self._analysis = analysis
-        self._columns = columns
-        self._problems = problems
+        self._places = tuple(places)
+        self._problems = problems = [analysis.problems[place] for place in places]
         self._code = problems[0].code
         self._info = analysis.evaluators.get(str(problems[0].attributes.get("evaluator", "")))
         names = {str(p.attributes["model_name"]) for p in problems if "model_name" in p.attributes}
@@ -133,11 +140,11 @@ class _Group:
             names |= {line.name for line in self._standings if line.judged > line.passed}
         self._models = tuple(sorted(names, key=natural_key))
 
-    def finding(self) -> ReportFinding:
+    def finding(self) -> RunFinding:
         """Return the finding."""
         first = self._problems[0]
         answers, listed = self._answers()
-        return ReportFinding(
+        return RunFinding(
             title=self._title(answers),
             severity=min((problem.severity for problem in self._problems), key=SEVERITIES.index),
             problem_type=first.problem_type,
@@ -151,7 +158,7 @@ class _Group:
             evaluator=self._info.id if self._info is not None else "",
             show=_SHOW.get(self._code, ""),
             action=self._action(answers),
-            problems=tuple(self._problems),
+            problems=self._places,
         )
 
     @property
@@ -181,15 +188,14 @@ class _Group:
 
     def _answers(self) -> tuple[int, int]:
         """Return the number of distinct answers, and of those that the page lists."""
-        judgements = self._columns.judgements.get(self._info.id) if self._info is not None else None
-        if judgements is not None and self._code in ("mean_missed", *_DETECTIONS):
-            listed = judgements.count("failed")
+        judged = self._analysis.judged.get(self._info.id) if self._info is not None else None
+        if judged is not None and self._code in ("mean_missed", *_DETECTIONS):
             is_excerpt = self._analysis.listed_failures is not None
-            return (self._verdicts[0] if is_excerpt else listed), listed
-        if judgements is not None and self._code == "not_scored":
-            return judgements.count("error"), judgements.count("error")
-        if judgements is not None and self._code == "flip":
-            return len(judgements.flipped), len(judgements.flipped)
+            return (self._verdicts[0] if is_excerpt else judged.failed), judged.failed
+        if judged is not None and self._code == "not_scored":
+            return judged.errors, judged.errors
+        if judged is not None and self._code == "flip":
+            return judged.flipped, judged.flipped
         count = sum(_case_count(problem) for problem in self._problems)
         return count, count
 
@@ -207,7 +213,7 @@ class _Group:
         if info is None:
             return f"{len(problems)} problems of one kind, first: {problems[0].description.rstrip('.')}"
         if code == "flip":
-            broken = len(self._columns.judgements[info.id].broken)
+            broken = self._analysis.judged[info.id].broken
             return f"{info.name}: {_answers_text(answers)}{of} flip under perturbation ({broken} pass → fail)"
         if code == "not_scored":
             title = f"{info.name}: {_answers_text(answers)}{of} without a score"
@@ -259,7 +265,10 @@ class _Group:
                 f"{answers} of {judged} answers miss it: is the threshold right for this data? Compare with"
                 " answers that people call good, or calibrate it."
             )
-        return f"Read the failures of {self._info.name} for a common cause, then compare the models."
+        if not answers:
+            return "No single answer fails; look at the lowest scores."
+        read = f"Read the {counted(answers, 'failure')} of {self._info.name} for a common cause"
+        return f"{read}, then compare the models." if len(self._models) > 1 else f"{read}."
 
 
 def _case_count(problem: Problem) -> int:

@@ -9,15 +9,13 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
+from pytest_evalstudio.analysis.causes import is_safety
 from pytest_evalstudio.analysis.leaderboards import Leaderboard, Standing
 from pytest_evalstudio.core.outcomes import Metric
-from pytest_evalstudio.record.schema import EvaluatorEntry
 
 State = Literal["meets", "misses", "not_scored", "no_threshold"]
 RARE, FREQUENT = 0.02, 0.1
 """Shares of unsafe answers at which the colour of a safety metric deepens; 1 and 8 of 60 must differ."""
-SAFETY = frozenset({"privacy", "security", "fairness"})
-"""Types of problems for which one bad answer is too many: their metrics are judged by the worst case."""
 STEPS = 3
 
 
@@ -48,17 +46,12 @@ class Assessment(Struct, frozen=True, kw_only=True):
             return ""
         depth = max(1, math.ceil(STEPS * abs(self.distance)))
         step = STEPS - depth if self.state == "misses" else STEPS + depth
-        return f"h{step} partial" if self.is_partial else f"h{step}"
+        return f"h{step}"
 
     @property
     def is_partial(self) -> bool:
         """Return True if answers miss the threshold although the mean meets it."""
         return self.state == "meets" and self.failing > 0
-
-
-def is_safety(info: EvaluatorEntry) -> bool:
-    """Return whether an evaluator is judged by its worst case."""
-    return info.problem_type in SAFETY or info.domain in SAFETY
 
 
 def assess(board: Leaderboard, line: Standing | None, metric: Metric) -> Assessment:

@@ -1,0 +1,1 @@
+"""Summary of a run, which every output renders."""
