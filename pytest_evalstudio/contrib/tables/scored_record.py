@@ -95,7 +95,7 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
         n: scored rows with a finite value.
         m2: sum of squared deviations from the mean, unweighted.
         passed, failed: rows whose value meets its threshold or not.
-        sketch: of the finite values; "" in tables that were written without.
+        sketch: of the finite values; "" for none.
     """
 
     stratum: int
@@ -104,7 +104,7 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
     m2: float
     passed: int
     failed: int
-    sketch: str = ""
+    sketch: str
 
 
 class ErrorExample(Struct, frozen=True):

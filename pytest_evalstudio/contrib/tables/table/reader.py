@@ -73,9 +73,13 @@ class ScoredTable:
         try:
             content = decode_manifest(manifest.read())
             _check_parts(content)
+            _check_sketches(content)
             return cls(location, content)
         except ValueError as exc:
-            raise DataError(f"is not the manifest of a scored table: {exc}", source=manifest.name) from None
+            raise DataError(
+                f"is not the manifest of a scored table: {exc}; run `evalstudio score` again",
+                source=manifest.name,
+            ) from None
 
     def scores(self, columns: Sequence[str] | None = None, filter: Any = None) -> Iterator[Any]:
         """Return the rows of `scores/` as Arrow record batches.
@@ -154,6 +158,17 @@ def _check_parts(manifest: ScoredManifest) -> None:
             raise ValueError(
                 f"{part.path!r} ends at row {part.last_row}, before its first row {part.first_row}"
             )
+
+
+def _check_sketches(manifest: ScoredManifest) -> None:
+    """Check that each stratum with values has their sketch.
+
+    Raises:
+        ValueError: for the first aggregate without one.
+    """
+    for entry in manifest.aggregates:
+        if any(stratum.n and not stratum.sketch for stratum in entry.strata):
+            raise ValueError(f"a stratum of {entry.evaluator}.{entry.metric} has no sketch of its values")
 
 
 def _has_any(part: PartEntry, ordered: Sequence[int]) -> bool:
