@@ -261,7 +261,7 @@ def _evaluator(entry: EvaluatorEntry) -> tuple[object, ...]:
 
 def _blind_spots(base: Side, matched: Matched, moved: Iterable[MovedThreshold]) -> Iterator[str]:
     """Yield that edited tests are not seen, where a run has no digests of its tests."""
-    if matched.knows_tests or base.is_table:
+    if matched.knows_tests:
         return
     is_of_base = not any(item.digest for item in base.items.values())
     name = "base" if is_of_base else "new"

@@ -47,7 +47,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         segments: groups of cases that the item belongs to, as kind and value, e.g. ("category", "fees").
         repeats: by evaluator, whether each repeat passes, None where it does not say; {} for one answer.
         scores: by evaluator and metric, None where a metric was not scored.
-        case: digest of question and expectation within this process; None where it is not known.
+        case: digest of question and expectation within this process; 0 without a row.
         digest: of the test case as the record has it, see `changed_tests`; b"" where it is not known.
         attachments: digest of the images and files of the question and of the turns; 0 for none.
         documents: names of the documents that the item uses.
@@ -69,7 +69,7 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cluster: tuple[str, str]
     flaky: bool
     scores: Scores
-    case: int | None
+    case: int
     documents: tuple[str, ...]
     duration_s: float | None
     cost_usd: float | None
@@ -105,7 +105,6 @@ class Side:
         model: the only model of the items, where two models of one run are compared.
         has_not_run: whether the budget of a model left out an item.
         renamed_files: path of a file in this run to its path in the run that it is compared with.
-        is_table: whether it is a scored table, which says itself that its version has no digests.
     """
 
     run: Run
@@ -113,7 +112,6 @@ class Side:
     model: str = ""
     has_not_run: bool = False
     renamed_files: dict[str, str] = field(default_factory=dict)
-    is_table: bool = False
 
     @property
     def label(self) -> RunLabel:

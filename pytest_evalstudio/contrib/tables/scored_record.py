@@ -255,8 +255,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
         source: index in `ScoredManifest.sources`.
         source_row: number of the row in its source, from 0.
         groups: kept column to value.
-        case_digest: of question, expected answer and condition, masked; None where the table has none.
-        context_digest: of the context, masked; None where the table has none.
+        case_digest: of question, expected answer and condition, masked.
+        context_digest: of the context, masked.
     """
 
     row_id: int
@@ -269,8 +269,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
     expected_output: str
     context: tuple[str, ...]
     groups: dict[str, str]
-    case_digest: int | None = None
-    context_digest: int | None = None
+    case_digest: int
+    context_digest: int
 
 
 def merge(first: MetricAggregate, second: MetricAggregate) -> MetricAggregate:

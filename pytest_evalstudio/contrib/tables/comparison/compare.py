@@ -44,15 +44,15 @@ class _Keyed(NamedTuple):
     """An answer with the hash of its key, by which answers are drawn.
 
     Attributes:
-        case, context: digests; None where the table has none.
+        case, context: digests.
     """
 
     digest: bytes
     key: str
     model: str
     row: int
-    case: int | None
-    context: int | None
+    case: int
+    context: int
 
 
 def compare_tables(
@@ -83,7 +83,7 @@ def compare_tables(
             _side(new, [row for row in second if row.digest <= end], {}),
         )
         if not sides[0].items.keys().isdisjoint(sides[1].items):
-            return _with_notes(compare(*sides, limits=used), sides, (base, new))
+            return _with_notes(compare(*sides, limits=used), base, new)
     return _independent(base, new, renamed, used)
 
 
@@ -146,7 +146,7 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             outcomes[row] = _outcome(outcomes.get(row, "skipped"), status, decides=name in deciding)
             if name in deciding and status in ("passed", "failed"):
                 (passing if status == "passed" else failing)[row].add(evaluator)
-    side = Side(run_of(table), is_table=True)
+    side = Side(run_of(table))
     parts: dict[tuple[str, str], int] = {}
     thresholds = _thresholds(table)
     for entry in sorted(rows, key=lambda entry: entry.row):
@@ -181,9 +181,7 @@ def _thresholds(table: ScoredTable) -> dict[str, str]:
 
 
 def _digest(entry: _Keyed, thresholds: dict[str, str]) -> bytes:
-    """Return the digest of the case of an answer; b"" in tables of earlier versions."""
-    if entry.case is None:
-        return b""
+    """Return the digest of the case of an answer."""
     parts = {"question or expectation": f"{entry.case:x}"}
     return digest_bytes(CaseDigest(parts=parts, thresholds=thresholds))
 
@@ -197,21 +195,8 @@ def _outcome(evidence: str, status: str, *, decides: bool) -> str:
     return evidence if status == "not_applicable" else "passed"
 
 
-def _with_notes(
-    comparison: Comparison, sides: tuple[Side, Side], tables: tuple[ScoredTable, ScoredTable]
-) -> Comparison:
-    base, new = tables
+def _with_notes(comparison: Comparison, base: ScoredTable, new: ScoredTable) -> Comparison:
     notes = list(comparison.notes)
-    names = [
-        table.location.name
-        for side, table in zip(sides, tables, strict=True)
-        if any(item.case is None for item in side.items.values())
-    ]
-    if names:
-        notes.append(
-            "it is not known which questions and contexts changed, since no digests of them are in"
-            f" {' and '.join(names)}; score again to have them"
-        )
     compared = comparison.new.items
     if compared < new.manifest.answers or comparison.base.items < base.manifest.answers:
         notes.append(

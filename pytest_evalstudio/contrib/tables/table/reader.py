@@ -105,13 +105,20 @@ class ScoredTable:
             row_ids: read only files that may have one of these; all files where not given.
 
         Raises:
-            DataError: if a file is missing or corrupt.
+            DataError: if a file is missing or corrupt, or has no digest of an answer.
         """
         parts = self.manifest.answer_parts
         if row_ids:
             sorted_ids = sorted(row_ids)
             parts = tuple(part for part in parts if _has_any(part, sorted_ids))
-        return self._batches(parts, answer_schema(self.manifest.groups), columns, filter)
+        for batch in self._batches(parts, answer_schema(self.manifest.groups), columns, filter):
+            for name in DIGESTS:
+                if name in batch.schema.names and batch[name].null_count:
+                    raise DataError(
+                        f"{ANSWERS}/ has answers without {name}; run `evalstudio score` again",
+                        source=self.location.name,
+                    )
+            yield batch
 
     def answers_of(self, row_ids: Collection[int]) -> dict[int, AnswerRow]:
         """Return the answers with these row ids, as far as the table has them."""
