@@ -125,7 +125,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
         infinite: of the scored rows, those whose value is infinite; the figures below are without them.
         no_answer: rows whose answer is empty, of an evaluator that reads answers.
         errors: number of rows by code.
-        error_examples: for each code of `errors`, the first row with it; none in older tables.
+        error_examples: for each code of `errors`, the first row with it.
         weight: sum of the weights of the scored rows; a weight is the number of rows that a row stands for.
         mean: weighted.
         m2: weighted sum of squared deviations from the mean.

@@ -339,7 +339,7 @@ def test_another_threshold_is_said() -> None:
     blind, note = compare(old_side(base), side(new)).notes
 
     assert blind.startswith(
-        "tests that were edited cannot be seen: the base run, of an earlier version, has no"
+        "tests that were edited cannot be seen: the base run has test cases without digest"
     )
     assert note.startswith("the threshold of quality.score was 0.5 and is 0.9")
 
