@@ -19,7 +19,7 @@ from pytest_evalstudio.analysis.comparison.results import ITEM_CLASSES, Comparis
 from pytest_evalstudio.analysis.comparison.sample_size import ALPHA, POWER
 from pytest_evalstudio.analysis.comparison.sides import Identity, MetricName, Side, SideItem
 from pytest_evalstudio.contrib.tables.figures.estimates import Figure, mean_of
-from pytest_evalstudio.contrib.tables.gates.checks import change_of
+from pytest_evalstudio.contrib.tables.gates.checks import BaselineChange, change_of
 from pytest_evalstudio.contrib.tables.pages.excerpt import run_of
 from pytest_evalstudio.contrib.tables.pages.population import deciding_metrics
 from pytest_evalstudio.contrib.tables.scored_record import ScoredManifest
@@ -269,17 +269,16 @@ class _Change(NamedTuple):
     """Difference of two means of independent groups.
 
     Attributes:
+        new: mean of the new table.
+        change: of the mean since the base table.
         error: standard error of the difference, from the intervals of the means; infinite without them.
         p: one-sided, of the normal test that the new mean is worse, and at least that of a permutation test
             of groups that do not overlap.
     """
 
     metric: Metric
-    base: Figure
     new: Figure
-    difference: float
-    low: float | None
-    high: float | None
+    change: BaselineChange
     error: float
     p: float
 
@@ -288,17 +287,19 @@ class _Change(NamedTuple):
         change = change_of(base, new)
         assert change is not None
         sign = 1.0 if metric.better == "higher" else -1.0
-        low, high = change.interval or (None, None)
-        error = (high - low) / (2 * _Z) if low is not None and high is not None else math.inf
+        error = math.inf
+        if change.interval is not None:
+            error = (change.interval[1] - change.interval[0]) / (2 * _Z)
         p = _p_of_drop(sign * change.difference, error, base.n, new.n)
-        return cls(metric, base, new, change.difference, low, high, error, p)
+        return cls(metric, new, change, error, p)
 
     def compared(
         self, evaluator: str, model: str, p_adjusted: float | None, *, tests: int, limits: ComparisonLimits
     ) -> MetricComparison:
         """Return the comparison of the metric, with its verdict."""
         factor = _NORMAL.inv_cdf(1 - ALPHA / tests) + _NORMAL.inv_cdf(POWER)
-        assert self.base.value is not None
+        base = self.change.base
+        assert base.value is not None
         assert self.new.value is not None
         p = self.p if p_adjusted is None else p_adjusted
         interval = self._gain_interval(is_drop=p <= ALPHA)
@@ -307,10 +308,10 @@ class _Change(NamedTuple):
             evaluator=evaluator,
             metric=self.metric.key,
             model=model,
-            n=min(self.base.n, self.new.n),
-            base=self.base.value,
+            n=min(base.n, self.new.n),
+            base=base.value,
             new=self.new.value,
-            difference=self.difference,
+            difference=self.change.difference,
             low=ends[0],
             high=ends[1],
             p=self.p,
@@ -329,22 +330,22 @@ class _Change(NamedTuple):
     @property
     def _unit(self) -> float:
         width = self.metric.range[1] - self.metric.range[0]
-        return width if math.isfinite(width) else abs(self.base.value or 0.0)
+        return width if math.isfinite(width) else abs(self.change.base.value or 0.0)
 
     def _gain_interval(self, *, is_drop: bool) -> Interval | None:
-        if self.low is None or self.high is None or self._unit <= 0:
+        if self.change.interval is None or self._unit <= 0:
             return None
-        low, high = sorted((self._sign * self.low, self._sign * self.high))
+        low, high = sorted(self._sign * end for end in self.change.interval)
         return independent_gain_interval(
             (low, high),
-            self._sign * self.difference,
-            cases=min(self.base.n, self.new.n),
+            self._sign * self.change.difference,
+            cases=min(self.change.base.n, self.new.n),
             extreme=self._unit,
             is_drop=is_drop,
         )
 
     def _verdict(self, interval: Interval | None, p: float, limits: ComparisonLimits) -> Verdict:
-        if p <= ALPHA and limits.are_exceeded(-self._sign * self.difference, self._unit):
+        if p <= ALPHA and limits.are_exceeded(-self._sign * self.change.difference, self._unit):
             return "worse"
         if interval is not None and interval[0] > -limits.tolerance * self._unit:
             return "not worse"
