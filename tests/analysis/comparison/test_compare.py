@@ -82,8 +82,6 @@ def test_an_item_has_one_class(base: str | None, new: str | None, expected: str 
             scores={},
             case=b"",
             documents=(),
-            duration_s=None,
-            cost_usd=None,
             reason="",
             answer="",
         )

@@ -161,8 +161,6 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             case=entry.case,
             context=entry.context,
             documents=(),
-            duration_s=None,
-            cost_usd=None,
             reason="",
             answer="",
             passing=frozenset(passing[entry.row] - failing[entry.row]),
