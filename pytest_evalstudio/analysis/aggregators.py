@@ -272,7 +272,7 @@ class Aggregator:
         for finding in outcome.findings:
             self._finding(info, finding, item)
         if outcome.judging is not None:
-            aggregator.judging.update(msgspec.structs.asdict(outcome.judging))
+            aggregator.judging += outcome.judging
 
     def _scored(
         self,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_evalstudio.analysis.aggregators import Aggregator
 from pytest_evalstudio.analysis.wording import cases, row_attributes
+from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.problems import Problem
 
 
@@ -20,26 +20,21 @@ class JudgingFigures:
 
     Attributes:
         rows: answers that were judged, or could not be.
-        calls: questions, repairs among them.
-        repairs: questions that asked once more for a reply that could not be read.
-        unparsable: rows whose judge's reply could not be read even then.
-        cost_usd: None if the host reports no cost for any call.
-        unpriced: calls of which it does not.
+        usage: calls, tokens and cost.
         not_asked: rows whose judge was not asked, since the budget was used up or cannot be held.
         not_asked_reason: of the first of them, "" for none.
     """
 
     evaluator: str
     rows: int
-    calls: int
-    repairs: int
-    unparsable: int
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None
-    unpriced: int
+    usage: Judging
     not_asked: int
     not_asked_reason: str = ""
+
+    @property
+    def cost_usd(self) -> float | None:
+        """Return the known cost; None if the host reports no cost for any call."""
+        return self.usage.cost_usd if self.usage.unpriced < self.usage.calls else None
 
 
 def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
@@ -48,21 +43,11 @@ def judging_figures(aggregator: Aggregator) -> tuple[JudgingFigures, ...]:
     for id, by_model in aggregator.scores.items():
         if not aggregator.evaluators[id].judge:
             continue
-        counts: Counter[str] = Counter()
-        for scores in by_model.values():
-            counts.update(scores.judging)
-        calls, unpriced = int(counts["calls"]), int(counts["unpriced"])
         figures.append(
             JudgingFigures(
                 evaluator=id,
                 rows=sum(scores.scored + scores.errors for scores in by_model.values()),
-                calls=calls,
-                repairs=int(counts["repairs"]),
-                unparsable=int(counts["unparsable"]),
-                input_tokens=int(counts["input_tokens"]),
-                output_tokens=int(counts["output_tokens"]),
-                cost_usd=float(counts["cost_usd"]) if unpriced < calls else None,
-                unpriced=unpriced,
+                usage=sum((scores.judging for scores in by_model.values()), Judging()),
                 not_asked=sum(scores.not_asked.count for scores in by_model.values()),
                 not_asked_reason=next(
                     (text for scores in by_model.values() for text in scores.not_asked.texts), ""

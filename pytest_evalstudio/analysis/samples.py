@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec import Struct, field
 
 from pytest_evalstudio.core.flips import Flip
+from pytest_evalstudio.core.judging import Judging
 from pytest_evalstudio.core.origins import Origin
 from pytest_evalstudio.core.outcomes import Finding, Metric, Verdict
 from pytest_evalstudio.core.text import excerpt
@@ -66,7 +67,7 @@ class ScoreAggregator(Struct):
     verdict_passes: array[int] = field(default_factory=lambda: array("b"))
     has_repeats: bool = False
     faults: dict[FaultKind, Sample] = field(default_factory=dict)
-    judging: Counter[str] = field(default_factory=Counter)
+    judging: Judging = field(default_factory=Judging)
     not_asked: Sample = field(default_factory=Sample)
     nothing_encoded: Sample = field(default_factory=Sample)
     retrieval_alone: Sample = field(default_factory=Sample)

@@ -55,7 +55,7 @@ _STORE = """
 
 
 _RUN = "run"
-"""Key of the run beside the fields of an answer; answers of earlier versions have none."""
+"""Key of the run beside the fields of an answer."""
 _NOT_STORED = (
     "not_supported",
     "not_asked",
@@ -73,7 +73,7 @@ class StoredAnswer(Struct, frozen=True, kw_only=True):
     """An answer and its origin.
 
     Attributes:
-        run: id of the run that asked, "" where an earlier version stored the answer.
+        run: id of the run that asked.
         stored_at: seconds since the epoch.
     """
 
@@ -153,19 +153,19 @@ class AnswerCache:
             return None
         try:
             stored = json.loads(valid_json(rows[0][0]))
-            run = str(stored.pop(_RUN, ""))
-            calls = read_tool_calls(stored.get("tool_calls"))
-            steps, calls = read_steps(stored.get("steps"), calls, chunks=len(stored["context"]))
+            run = str(stored.pop(_RUN))
+            calls = read_tool_calls(stored["tool_calls"])
+            steps, calls = read_steps(stored["steps"], calls, chunks=len(stored["context"]))
             answer = Answer(
                 **{
                     **stored,
                     "context": tuple(stored["context"]),
                     "context_sources": tuple(stored["context_sources"]),
-                    "context_scores": tuple(stored.get("context_scores", ())),
+                    "context_scores": tuple(stored["context_scores"]),
                     "tool_calls": calls,
                     "steps": steps,
-                    "artifacts": tuple(stored.get("artifacts", ())),
-                    "state": ApplicationState(**stored["state"]) if stored.get("state") else None,
+                    "artifacts": tuple(stored["artifacts"]),
+                    "state": ApplicationState(**stored["state"]) if stored["state"] else None,
                 }
             )
             return StoredAnswer(answer=answer, run=run, stored_at=rows[0][1])

@@ -23,7 +23,7 @@ from pytest_evalstudio.hosts._completions import (
     sendable,
     thoughts_in,
 )
-from pytest_evalstudio.hosts._connected import check_arguments
+from pytest_evalstudio.hosts._connected import ChatClient, check_arguments
 from pytest_evalstudio.hosts._faults import is_transport_error, quoted, withheld
 from pytest_evalstudio.hosts._grades import TOP_LOGPROBS, grade_probabilities, tokens_of
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY, broken_off
@@ -41,12 +41,11 @@ _SET_BY_HOST = ("model", "messages", "stream")
 
 
 @dataclass(kw_only=True)
-class ChatCompletions(OpenAIService):
+class ChatCompletions(ChatClient, OpenAIService):
     """A service that speaks OpenAI's chat completions.
 
     Attributes:
         temperature, max_tokens, seed: None for the service's own default.
-        stream: whether the answer arrives in parts; the time to the first part is then recorded.
         input_usd_per_million, output_usd_per_million: prices of tokens; costs need both of them.
         cached_usd_per_million, cache_write_usd_per_million: prices of input tokens that the service reads
             from its prompt cache, and writes to it; without them, they cost as the others.
@@ -56,17 +55,13 @@ class ChatCompletions(OpenAIService):
         logprobs: ask for the log probabilities of a judge's grades, see `rubric_judge`.
     """
 
-    llm_model_name: str
-    system_prompt: str = ""
     temperature: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
-    stream: bool = False
     input_usd_per_million: float | None = None
     output_usd_per_million: float | None = None
     cached_usd_per_million: float | None = None
     cache_write_usd_per_million: float | None = None
-    arguments: Mapping[str, Any] = field(default_factory=dict)
     structured_output: Literal["auto", "json_schema", "json_object", "none"] = "auto"
     logprobs: bool = False
     _refused: set[str] = field(default_factory=set, init=False, repr=False)

@@ -97,6 +97,20 @@ class ClientHost(Connected):
             self._client = None
 
 
+@dataclass(kw_only=True)
+class ChatClient(ClientHost):
+    """Client of a service whose models answer messages.
+
+    Attributes:
+        stream: whether the answer arrives in parts; the time to the first part is then recorded.
+    """
+
+    llm_model_name: str
+    system_prompt: str = ""
+    stream: bool = False
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
 async def send_traceparent(request: Any) -> None:
     """Name the trace of the current question in a request, unless the user's headers do; a hook of httpx."""
     if header := TRACEPARENT.get():

@@ -16,7 +16,7 @@ from pytest_evalstudio.core.usage import usage_of
 from pytest_evalstudio.hosts._attachments import anthropic_content
 from pytest_evalstudio.hosts._bodies import reply_limit
 from pytest_evalstudio.hosts._connected import (
-    ClientHost,
+    ChatClient,
     check_arguments,
     check_url,
     require_key,
@@ -56,23 +56,18 @@ _SET_BY_HOST = ("model", "messages", "system", "max_tokens", "stream")
     media_types=(*IMAGE_TYPES, PDF, *TEXT_TYPES),
 )
 @dataclass(kw_only=True)
-class AnthropicLLM(ClientHost):
+class AnthropicLLM(ChatClient):
     """Messages of Anthropic.
 
     Attributes:
         url: base of the service; another one for a gateway.
         max_tokens: limit of an answer, which the service requires.
-        stream: whether the answer arrives in parts; the time to the first part is then recorded.
         arguments: further arguments of a message, passed through as they are.
     """
 
-    llm_model_name: str
     api_key: str = field(default="", repr=False)
     url: str = "https://api.anthropic.com"
-    system_prompt: str = ""
     max_tokens: int = 1024
-    stream: bool = False
-    arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def open(self, tools: HostTools) -> None:
         """Check what can be checked without a request.

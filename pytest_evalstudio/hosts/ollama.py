@@ -15,7 +15,7 @@ from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._attachments import image_bytes
 from pytest_evalstudio.hosts._bodies import limit_body
 from pytest_evalstudio.hosts._connected import (
-    ClientHost,
+    ChatClient,
     check_arguments,
     check_url,
     require_package,
@@ -54,7 +54,7 @@ _SET_BY_HOST = ("model", "messages", "stream", "options", "keep_alive")
     media_types=IMAGE_TYPES,
 )
 @dataclass(kw_only=True)
-class Ollama(ClientHost):
+class Ollama(ChatClient):
     """A model of an Ollama server.
 
     Attributes:
@@ -63,20 +63,15 @@ class Ollama(ClientHost):
         temperature, seed: None for the model's own default.
         options: the model's options (num_ctx, top_k, …), passed through as they are.
         keep_alive: how long the model stays in memory, e.g. "10m"; None for the server's default.
-        stream: whether the answer arrives in parts; the time to the first part is then recorded.
         arguments: further arguments of the client's `chat`, passed through as they are.
     """
 
-    llm_model_name: str
     url: str = "http://localhost:11434"
     api_key: str = field(default="", repr=False)
-    system_prompt: str = ""
     temperature: float | None = None
     seed: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     keep_alive: str | float | None = None
-    stream: bool = False
-    arguments: Mapping[str, Any] = field(default_factory=dict)
     _refused: set[str] = field(default_factory=set, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:

@@ -41,8 +41,8 @@ _PAGE_HEAD_BYTES = 1 << 20
 class OutputFolder:
     """Output folder, in which only files of earlier runs are replaced or deleted.
 
-    The manifest lists these files. A folder without a manifest, but with a record or page of this package,
-    was written by an earlier version: its report files count as listed.
+    The manifest lists these files. In a folder without a manifest, e.g. the unpacked archive of a report,
+    the report files count as listed if its record or page is of this package.
 
     Args:
         path: the folder; it may not exist yet.
@@ -99,7 +99,7 @@ class OutputFolder:
     def owned(self) -> frozenset[str]:
         """Return the files in the folder that earlier runs wrote, as relative POSIX paths."""
         listed = self._listed()
-        names = self._of_earlier_versions() if listed is None else listed
+        names = self._recognised() if listed is None else listed
         return frozenset(name for name in names if self._is_plain_file(name))
 
     def list_files(self, names: Iterable[str]) -> None:
@@ -181,7 +181,8 @@ class OutputFolder:
             return None
         return [name for name in names if _is_name_of_ours(name)] if isinstance(names, list) else None
 
-    def _of_earlier_versions(self) -> list[str]:
+    def _recognised(self) -> list[str]:
+        """Return the names of report files, by the record, the page and the descriptors in the folder."""
         is_report = _begins_with(self.path / FILE, _RECORD_MARK) or _holds(self.path / PAGE, _PAGE_MARK)
         names = list(REPORT_FILES) if is_report else []
         for folder in self.path.glob(f"{EXPLAINER_PREFIX}*"):

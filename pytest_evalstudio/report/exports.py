@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.analysis.analyse import Analysis
+from pytest_evalstudio.analysis.judging import JudgingFigures
 from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.analysis.shrunk import ShrunkFlips
 from pytest_evalstudio.analysis.summary.results import RunSummary, as_json
@@ -134,7 +135,7 @@ def interpretation(
         **({"confirmations": asdict(analysis.confirmations)} if analysis.confirmations.sentence else {}),
         "judging": {
             "this_run": run.get("judging", {}),
-            "evaluators": [asdict(figures) for figures in analysis.judging],
+            "evaluators": [_judging_entry(figures) for figures in analysis.judging],
         },
         "gates": [
             {
@@ -146,6 +147,18 @@ def interpretation(
             for gate in analysis.gates
         ],
         "results_files": {id: dict(folder.files()) for id, folder in folders.items()},
+    }
+
+
+def _judging_entry(figures: JudgingFigures) -> dict[str, object]:
+    usage = msgspec.structs.asdict(figures.usage) | {"cost_usd": figures.cost_usd}
+    del usage["over_budget"]  # its rows are in `not_asked`
+    return {
+        "evaluator": figures.evaluator,
+        "rows": figures.rows,
+        **usage,
+        "not_asked": figures.not_asked,
+        "not_asked_reason": figures.not_asked_reason,
     }
 
 

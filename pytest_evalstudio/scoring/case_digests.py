@@ -43,7 +43,7 @@ def _parts(task: EvalTask, row: RecordRow) -> dict[str, object]:
         "turns": _plan(case.plan, is_answered=task.answered),
         "images or files": [each.sha256 for each in row.attachments],
         "condition": row.condition and [row.condition, row.condition_on],
-        # A case with one accepted answer has the digest that earlier versions recorded.
+        # A single accepted answer has the digest of its text, on which recorded baselines depend.
         "expected output": [row.expected_output, *row.accepted_outputs]
         if row.accepted_outputs
         else row.expected_output,

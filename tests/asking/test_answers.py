@@ -131,6 +131,15 @@ def test_a_row_that_cannot_be_read_is_asked_for_again(cache, row):
     assert "is asked for again" in cache.warnings[0]
 
 
+@pytest.mark.parametrize("name", ["run", "tool_calls", "steps", "context_scores", "artifacts", "state"])
+def test_an_answer_without_a_field_is_asked_for_again(cache, name):
+    cache.put("k", FULL, run="r")
+    with closing(sqlite3.connect(cache.path)) as other, other:
+        other.execute("UPDATE answers SET answer = json_remove(answer, ?)", (f"$.{name}",))
+    assert cache.get("k") is None
+    assert "is asked for again" in cache.warnings[0]
+
+
 def test_a_folder_that_cannot_be_made_means_no_cache_and_a_warning(tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     with AnswerCache(tmp_path / "file") as cache:

@@ -163,7 +163,6 @@ def validation(repeats: int) -> Iterator[str]:
             results = run.completed_results(steps[-1], ValidationResults)
         assert results is not None
         power = results.power
-        assert power is not None
         planted = sum(fault.planted for fault in power.faults.values())
         detected = sum(fault.detected for fault in power.faults.values())
         rejected = round(power.false_rejections * results.cases)

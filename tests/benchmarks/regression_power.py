@@ -240,8 +240,6 @@ def side_item(case: int, scores: dict[tuple[str, str], float]) -> SideItem:
         scores=scores,
         case=b"",
         documents=(),
-        duration_s=None,
-        cost_usd=None,
         reason="",
         answer="",
     )

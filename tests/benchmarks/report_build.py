@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pytest_evalstudio.record.outputs import PAGE
-from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.writer import RecordWriter
 from pytest_evalstudio.report.build import build_report
 
@@ -83,39 +82,29 @@ def synthetic_record(folder: Path, items: int, evaluators: int, models: int = 3,
     ]
     ids = [f"quality_{number}" for number in range(evaluators)]
     builder = RecordBuilder(*(evaluator(id, metric()) for id in ids), models=MODELS[:models])
-    path = folder / "record.jsonl"
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(json.dumps(builder.header) + "\n")
-        for index in range(items):
-            texts = [" ".join(rng.choices(words, k=size)) for size in (12, 15, 20, 25)]
-            outcomes = {
-                id: {
-                    "status": "score",
-                    "scores": {"score": round(min(1.0, rng.random() + 0.3), 4)},
-                    "reason": "",
-                }
-                for id in ids
+    writer = RecordWriter(folder, builder.run)
+    for index in range(items):
+        texts = [" ".join(rng.choices(words, k=size)) for size in (12, 15, 20, 25)]
+        outcomes = {
+            id: {
+                "status": "score",
+                "scores": {"score": round(min(1.0, rng.random() + 0.3), 4)},
+                "reason": "",
             }
-            row = {
-                "input": texts[0],
-                "expected_output": texts[1],
-                "actual_output": texts[2],
-                "context": [texts[3]],
-                "outcomes": outcomes,
-                **(agent_steps(index, steps) if steps else {}),
-            }
-            file.write(json.dumps(builder.add(f"case-{index // models}", MODELS[index % models], row)) + "\n")
-            builder.items.clear()
-    return path
-
-
-def current(record: Path, folder: Path) -> Path:
-    """The same record in the form that a run writes today."""
-    reader = RecordReader(record)
-    writer = RecordWriter(folder, reader.run)
-    for item in reader.items():
-        writer.append_item(item)
-    return writer.finish(reader.run)
+            for id in ids
+        }
+        row = {
+            "input": texts[0],
+            "expected_output": texts[1],
+            "actual_output": texts[2],
+            "context": [texts[3]],
+            "outcomes": outcomes,
+            **(agent_steps(index, steps) if steps else {}),
+        }
+        builder.add(f"case-{index // models}", MODELS[index % models], row, index=index)
+        writer.append_item(builder.typed_items[0])
+        builder.items.clear()
+    return writer.finish(writer.run)
 
 
 def json_once(record: Path, copy: Path) -> None:
@@ -134,7 +123,7 @@ def measured(work: Callable[[], object]) -> tuple[float, float]:
 def main(items: int = 30_000, evaluators: int = 1) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        record = current(synthetic_record(folder, items, evaluators), folder / "written")
+        record = synthetic_record(folder, items, evaluators)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         rounds = []
         for _ in range(ROUNDS):

@@ -49,8 +49,6 @@ def item(key: str, *, passed: bool, segments: Names) -> SideItem:
         scores={},
         case=0,
         documents=(),
-        duration_s=None,
-        cost_usd=None,
         reason="",
         answer="",
         segments=tuple(segments),

@@ -295,7 +295,7 @@ def test_a_changed_image_of_the_same_name_is_another_question(tmp_path, attach):
     assert [answer.text for answer in answers] == ["0", "0", "2", "3"]
 
 
-def test_the_key_of_a_question_without_images_is_that_of_earlier_versions(tmp_path):
+def test_the_key_of_a_question_without_images_never_changes(tmp_path):
     with AnswerCache(tmp_path) as cache:
         key = cache.key("openai_llm", {"llm_model_name": "m"}, Prompt(text=QUESTION))
     assert key == "7f568d83baf521d09a21f3816a87cbc13ad7731b108634c8fc31f0ac8fb13c94"

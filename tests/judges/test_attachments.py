@@ -78,7 +78,7 @@ def test_every_judge_is_told_the_images_of_the_question_and_of_earlier_turns(id:
         assert prompt.attachments == ()
 
 
-def test_a_prompt_without_images_is_that_of_earlier_versions() -> None:
+def test_a_prompt_without_images_names_no_attachments() -> None:
     plain, other = Prompts().render(question()), Prompts(shows_images=True).render(question())
     assert plain == other
     assert "attach" not in plain.lower()

@@ -159,7 +159,7 @@ def test_compare_and_history_leave_changed_tests_out(project: Project) -> None:
     assert "-1 since the run before" in runs.stdout
 
 
-def test_a_baseline_without_digests_is_compared_as_before_and_says_so_once(project: Project) -> None:
+def test_a_baseline_without_digests_is_compared_with_one_note(project: Project) -> None:
     saved(project, case("letter"), case("card"))
     path = project.folder / "evalstudio-baseline.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -172,5 +172,5 @@ def test_a_baseline_without_digests_is_compared_as_before_and_says_so_once(proje
     assert comparison(project)["items"]["regressed"] == 1
     text = str(result.stdout)
     assert (
-        text.count("tests that were edited cannot be seen: the base run, of an earlier version, has no") == 1
+        text.count("tests that were edited cannot be seen: the base run has test cases without digests") == 1
     )

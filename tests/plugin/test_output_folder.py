@@ -235,7 +235,7 @@ def test_a_manifest_that_somebody_else_wrote_deletes_nothing(project: Project) -
     assert [path.read_text() for path in victims] == ["mine", "mine"]
 
 
-def test_a_folder_from_before_the_manifest_is_taken_over(project: Project) -> None:
+def test_an_unpacked_report_without_its_manifest_is_taken_over(project: Project) -> None:
     project.suite(FOUR)
     project.run().assert_outcomes(passed=1)
     report = project.folder / "evalstudio-report"

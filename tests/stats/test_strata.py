@@ -72,6 +72,7 @@ def aggregate_of(values: list[np.ndarray], domains: list[np.ndarray]) -> MetricA
                 m2=float(((in_domain - mean) ** 2).sum()),
                 passed=passed,
                 failed=len(in_domain) - passed,
+                sketch=sketch_of(in_domain),
             )
         )
     return MetricAggregate(

@@ -172,7 +172,7 @@ class RecordBuilder:
 
     @property
     def undigested_items(self) -> list[Item]:
-        """The items as an earlier version wrote them, without digests of their test cases."""
+        """The items without digests of their test cases, as the report of a scored table has them."""
         return [replace(item, digest=None) for item in self.typed_items]
 
     @property

@@ -260,14 +260,17 @@ def _evaluator(entry: EvaluatorEntry) -> tuple[object, ...]:
 
 
 def _blind_spots(base: Side, matched: Matched, moved: Iterable[MovedThreshold]) -> Iterator[str]:
-    """Yield that edited tests are not seen, where a run has no digests of its tests."""
-    if matched.knows_tests or base.is_table:
+    """Yield that edited tests are not seen, where a run has no digests of its tests.
+
+    These are reports of scored tables, and items whose test did not finish.
+    """
+    if matched.knows_tests:
         return
     is_of_base = not any(item.digest for item in base.items.values())
     name = "base" if is_of_base else "new"
     yield (
-        f"tests that were edited cannot be seen: the {name} run, of an earlier version, has no digests of its"
-        " test cases"
+        f"tests that were edited cannot be seen: the {name} run has test cases without digests, as the report"
+        " of a scored table; compare the tables"
     )
     for threshold in moved:
         yield (

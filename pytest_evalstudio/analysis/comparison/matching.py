@@ -223,7 +223,7 @@ def have_verdicts(base: SideItem, new: SideItem) -> bool:
 
 def _note_outputs(matched: Matched, key: str, base: SideItem, new: SideItem) -> None:
     is_known = bool(base.digest and new.digest)
-    if base.case != new.case and base.case is not None and new.case is not None and not is_known:
+    if base.case != new.case and not is_known:
         matched.changed_cases.append(key)
     if base.attachments != new.attachments and not is_known:
         matched.changed_attachments.append(key)

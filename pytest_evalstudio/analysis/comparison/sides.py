@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import msgspec
 
@@ -35,7 +34,35 @@ Scores = Mapping[MetricName, float | None]
 """Score of an item by metric, None where a metric was not scored."""
 
 
-class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Measures(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Figures and digests of an item's answers.
+
+    Attributes:
+        duration_s, cost_usd: means; None where they are not known.
+        tokens: mean of the tokens in and out; None where the host does not report them.
+        cached_share: mean share of input tokens that come from the service's prompt cache, from 0 to 1; None
+            where the host does not report it.
+        answers: digest of the answers of all repeats; None where they are not known, or one is missing.
+        answer_chars: mean length of the answers in characters; None where `answers` is.
+        context: digest of the chunks that came with the answers, in their order; None where it is not known.
+        chunks: digest of the same chunks without their order; None where it is not known.
+        calls: digest of the called tools and their arguments; None where it is not known.
+        tool_calls: mean number of calls; None where no answer calls a tool.
+    """
+
+    duration_s: float | None = None
+    cost_usd: float | None = None
+    tokens: float | None = None
+    cached_share: float | None = None
+    answers: int | None = None
+    answer_chars: float | None = None
+    context: int | None = None
+    chunks: int | None = None
+    calls: int | None = None
+    tool_calls: float | None = None
+
+
+class SideItem(Measures, frozen=True, kw_only=True, gc=False):
     """Properties of an item that a comparison needs.
 
     Attributes:
@@ -47,20 +74,11 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         segments: groups of cases that the item belongs to, as kind and value, e.g. ("category", "fees").
         repeats: by evaluator, whether each repeat passes, None where it does not say; {} for one answer.
         scores: by evaluator and metric, None where a metric was not scored.
-        case: digest of question and expectation within this process; None where it is not known.
+        case: digest of question and expectation within this process; 0 without a row.
         digest: of the test case as the record has it, see `changed_tests`; b"" where it is not known.
         attachments: digest of the images and files of the question and of the turns; 0 for none.
         documents: names of the documents that the item uses.
         question: beginning of the question of an item that did not pass.
-        answers: digest of the answers of all repeats; None where they are not known, or one is missing.
-        context: digest of the chunks that came with the answers, in their order; None where it is not known.
-        chunks: digest of the same chunks without their order; None where it is not known.
-        answer_chars: mean length of the answers in characters; None where `answers` is.
-        tokens: mean of the tokens in and out; None where the host does not report them.
-        cached_share: mean share of input tokens that come from the service's prompt cache, from 0 to 1; None
-            where the host does not report it.
-        calls: digest of the called tools and their arguments; None where it is not known.
-        tool_calls: mean number of calls; None where no answer calls a tool.
         trajectory: calls of the first answer, packed; see `analysis.comparison.calls`.
     """
 
@@ -69,22 +87,12 @@ class SideItem(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     cluster: tuple[str, str]
     flaky: bool
     scores: Scores
-    case: int | None
+    case: int
     documents: tuple[str, ...]
-    duration_s: float | None
-    cost_usd: float | None
     reason: str
     answer: str
     question: str = ""
     attachments: int = 0
-    context: int | None = None
-    chunks: int | None = None
-    answers: int | None = None
-    answer_chars: float | None = None
-    tokens: float | None = None
-    cached_share: float | None = None
-    calls: int | None = None
-    tool_calls: float | None = None
     trajectory: str = ""
     digest: bytes = b""
     passing: frozenset[str] = frozenset()
@@ -105,7 +113,6 @@ class Side:
         model: the only model of the items, where two models of one run are compared.
         has_not_run: whether the budget of a model left out an item.
         renamed_files: path of a file in this run to its path in the run that it is compared with.
-        is_table: whether it is a scored table, which says itself that its version has no digests.
     """
 
     run: Run
@@ -113,7 +120,6 @@ class Side:
     model: str = ""
     has_not_run: bool = False
     renamed_files: dict[str, str] = field(default_factory=dict)
-    is_table: bool = False
 
     @property
     def label(self) -> RunLabel:
@@ -183,20 +189,10 @@ def read_side(
             scores=_scores(item, names),
             case=case_digest(row),
             documents=documents.setdefault(row.corpus, row.corpus) if row else (),
-            duration_s=measures.duration_s,
-            cost_usd=measures.cost_usd,
             reason=item.reason,
             answer=row.answer.text[:MAX_ANSWER_CHARS] if row and keeps_answer[verdict] else "",
             question=excerpt(row.question) if row and verdict != "passed" else "",
             attachments=attachments_digest(row),
-            context=measures.context,
-            chunks=measures.chunks,
-            answers=measures.answers,
-            answer_chars=measures.answer_chars,
-            tokens=measures.tokens,
-            cached_share=measures.cached_share,
-            calls=measures.calls,
-            tool_calls=measures.tool_calls,
             trajectory=packed_calls(row) if row and row.answer.tool_calls else "",
             digest=digest_bytes(item.digest),
             passing=evaluators.setdefault(passing, passing),
@@ -205,6 +201,7 @@ def read_side(
             repeats={id: verdict.repeats for id, verdict in item.verdicts.items() if verdict.repeats}
             if len(item.rows) > 1
             else {},
+            **msgspec.structs.asdict(measures),
         )
     return side
 
@@ -246,54 +243,46 @@ def _evaluators_by_verdict(item: AnyItem) -> tuple[frozenset[str], frozenset[str
     )
 
 
-class _Measures(NamedTuple):
-    """Figures and digests of an item's rows, named as in `SideItem`."""
-
-    duration_s: float | None
-    cost_usd: float | None
-    tokens: float | None
-    cached_share: float | None
-    answers: int | None = None
-    answer_chars: float | None = None
-    context: int | None = None
-    chunks: int | None = None
-    calls: int | None = None
-    tool_calls: float | None = None
-
-
-def _measures(rows: Sequence[RecordRow | RowOutline], *, has_texts: bool) -> _Measures:
+def _measures(rows: Sequence[RecordRow | RowOutline], *, has_texts: bool) -> Measures:
     if len(rows) == 1:  # most items: no lists and tuples for one row
         (row,) = rows
-        duration = None if row.answer.error else row.answer.duration_s
-        tokens = _mean_tokens(rows) if row.answer.usage else None
-        share = cached_share(row.answer.usage)
-        if not has_texts or row.answer.error:
-            return _Measures(duration, row.answer.cost_usd, tokens, share)
-        return _Measures(
-            duration,
-            row.answer.cost_usd,
-            tokens,
-            share,
-            _answer_digest(row),
-            len(row.answer.text),
-            *_context_digests(row),
-            _calls_digest(row),
-            float(len(row.answer.tool_calls)) if row.answer.tool_calls else None,
+        answer = row.answer
+        duration = None if answer.error else answer.duration_s
+        tokens = _mean_tokens(rows) if answer.usage else None
+        share = cached_share(answer.usage)
+        if not has_texts or answer.error:
+            return Measures(duration_s=duration, cost_usd=answer.cost_usd, tokens=tokens, cached_share=share)
+        context, chunks = _context_digests(row)
+        return Measures(
+            duration_s=duration,
+            cost_usd=answer.cost_usd,
+            tokens=tokens,
+            cached_share=share,
+            answers=_answer_digest(row),
+            answer_chars=len(answer.text),
+            context=context,
+            chunks=chunks,
+            calls=_calls_digest(row),
+            tool_calls=float(len(answer.tool_calls)) if answer.tool_calls else None,
         )
-    means = _mean_duration(rows), _mean_cost(rows), _mean_tokens(rows), _mean_cached_share(rows)
+    means = Measures(
+        duration_s=_mean_duration(rows),
+        cost_usd=_mean_cost(rows),
+        tokens=_mean_tokens(rows),
+        cached_share=_mean_cached_share(rows),
+    )
     if not has_texts or not rows or any(row.answer.error for row in rows):
-        return _Measures(*means)
+        return means
     digests = [_context_digests(row) for row in rows]
-    return _Measures(
-        *means,
-        hash(tuple(map(_answer_digest, rows))),
-        sum(len(row.answer.text) for row in rows) / len(rows),
-        hash(tuple(digests)),
-        hash(tuple(digest for _, digest in digests)),
-        hash(tuple(map(_calls_digest, rows))),
-        sum(len(row.answer.tool_calls) for row in rows) / len(rows)
-        if any(row.answer.tool_calls for row in rows)
-        else None,
+    calls = sum(len(row.answer.tool_calls) for row in rows)
+    return msgspec.structs.replace(
+        means,
+        answers=hash(tuple(map(_answer_digest, rows))),
+        answer_chars=sum(len(row.answer.text) for row in rows) / len(rows),
+        context=hash(tuple(digests)),
+        chunks=hash(tuple(digest for _, digest in digests)),
+        calls=hash(tuple(map(_calls_digest, rows))),
+        tool_calls=calls / len(rows) if calls else None,
     )
 
 

@@ -95,7 +95,7 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
         n: scored rows with a finite value.
         m2: sum of squared deviations from the mean, unweighted.
         passed, failed: rows whose value meets its threshold or not.
-        sketch: of the finite values; "" in tables that were written without.
+        sketch: of the finite values; "" for none.
     """
 
     stratum: int
@@ -104,7 +104,7 @@ class StratumMoments(Struct, frozen=True, kw_only=True):
     m2: float
     passed: int
     failed: int
-    sketch: str = ""
+    sketch: str
 
 
 class ErrorExample(Struct, frozen=True):
@@ -125,7 +125,7 @@ class MetricAggregate(Struct, frozen=True, kw_only=True, omit_defaults=True):
         infinite: of the scored rows, those whose value is infinite; the figures below are without them.
         no_answer: rows whose answer is empty, of an evaluator that reads answers.
         errors: number of rows by code.
-        error_examples: for each code of `errors`, the first row with it; none in older tables.
+        error_examples: for each code of `errors`, the first row with it.
         weight: sum of the weights of the scored rows; a weight is the number of rows that a row stands for.
         mean: weighted.
         m2: weighted sum of squared deviations from the mean.
@@ -255,8 +255,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
         source: index in `ScoredManifest.sources`.
         source_row: number of the row in its source, from 0.
         groups: kept column to value.
-        case_digest: of question, expected answer and condition, masked; None where the table has none.
-        context_digest: of the context, masked; None where the table has none.
+        case_digest: of question, expected answer and condition, masked.
+        context_digest: of the context, masked.
     """
 
     row_id: int
@@ -269,8 +269,8 @@ class AnswerRow(Struct, frozen=True, kw_only=True):
     expected_output: str
     context: tuple[str, ...]
     groups: dict[str, str]
-    case_digest: int | None = None
-    context_digest: int | None = None
+    case_digest: int
+    context_digest: int
 
 
 def merge(first: MetricAggregate, second: MetricAggregate) -> MetricAggregate:

@@ -20,7 +20,7 @@ from pytest_evalstudio.formats.fields import fact
 from pytest_evalstudio.stats.risk_rule import RiskRule, Rule
 
 VERSION, VERSION_OF_SOFTMAX = 1, 2
-"""Versions of files: the second one has a curve of the kind "softmax", which earlier releases cannot read."""
+"""Versions of files: the second one has a curve of the kind "softmax"."""
 MARK = "evalstudio_calibration"
 PROBABILITY = "calibrated_probability"
 """Key of the metric that replaces the primary one of an evaluator with a calibration."""
@@ -180,7 +180,7 @@ class Calibration(_Part):
         metrics: what the curve takes, in its order.
         labels: how many the curve was fitted to.
         good_from: the lowest level that counts as good, where labels had more than two levels.
-        decision: None in older files, whose answers pass from a probability of 0.5 on.
+        decision: None in files without a rule: their answers pass from a probability of 0.5 on.
         figures: how good it is, cross-validated; for people.
     """
 

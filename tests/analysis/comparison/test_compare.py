@@ -82,8 +82,6 @@ def test_an_item_has_one_class(base: str | None, new: str | None, expected: str 
             scores={},
             case=b"",
             documents=(),
-            duration_s=None,
-            cost_usd=None,
             reason="",
             answer="",
         )
@@ -339,7 +337,7 @@ def test_another_threshold_is_said() -> None:
     blind, note = compare(old_side(base), side(new)).notes
 
     assert blind.startswith(
-        "tests that were edited cannot be seen: the base run, of an earlier version, has no"
+        "tests that were edited cannot be seen: the base run has test cases without digest"
     )
     assert note.startswith("the threshold of quality.score was 0.5 and is 0.9")
 

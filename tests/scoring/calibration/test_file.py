@@ -52,16 +52,16 @@ def written(tmp_path: Path, data: object) -> Path:
     return path
 
 
-OLD = Path(__file__).parent / "files" / "calibration_without_decision.json"
+PLAIN = Path(__file__).parent / "files" / "calibration_without_decision.json"
 
 
-def test_a_file_of_an_earlier_version_is_read_as_it_was_meant(tmp_path: Path) -> None:
-    old = load_calibration(OLD)
-    assert (old.cut, old.decision, old.conformal.kind) == (0.5, None, "marginal")
-    assert old.conformal.limits == (old.conformal.quantile, old.conformal.quantile)
-    assert threshold(old) == pytest.approx(0.6752, abs=1e-4)
-    old.save(tmp_path / "again.json")
-    assert load_calibration(tmp_path / "again.json") == old
+def test_answers_pass_from_one_half_on_in_a_file_without_a_decision(tmp_path: Path) -> None:
+    plain = load_calibration(PLAIN)
+    assert (plain.cut, plain.decision, plain.conformal.kind) == (0.5, None, "marginal")
+    assert plain.conformal.limits == (plain.conformal.quantile, plain.conformal.quantile)
+    assert threshold(plain) == pytest.approx(0.6752, abs=1e-4)
+    plain.save(tmp_path / "again.json")
+    assert load_calibration(tmp_path / "again.json") == plain
 
 
 def test_sets_by_class_have_a_limit_for_each_kind() -> None:

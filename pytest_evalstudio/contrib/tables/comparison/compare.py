@@ -19,7 +19,7 @@ from pytest_evalstudio.analysis.comparison.results import ITEM_CLASSES, Comparis
 from pytest_evalstudio.analysis.comparison.sample_size import ALPHA, POWER
 from pytest_evalstudio.analysis.comparison.sides import Identity, MetricName, Side, SideItem
 from pytest_evalstudio.contrib.tables.figures.estimates import Figure, mean_of
-from pytest_evalstudio.contrib.tables.gates.checks import change_of
+from pytest_evalstudio.contrib.tables.gates.checks import BaselineChange, change_of
 from pytest_evalstudio.contrib.tables.pages.excerpt import run_of
 from pytest_evalstudio.contrib.tables.pages.population import deciding_metrics
 from pytest_evalstudio.contrib.tables.scored_record import ScoredManifest
@@ -44,15 +44,15 @@ class _Keyed(NamedTuple):
     """An answer with the hash of its key, by which answers are drawn.
 
     Attributes:
-        case, context: digests; None where the table has none.
+        case, context: digests.
     """
 
     digest: bytes
     key: str
     model: str
     row: int
-    case: int | None
-    context: int | None
+    case: int
+    context: int
 
 
 def compare_tables(
@@ -83,7 +83,7 @@ def compare_tables(
             _side(new, [row for row in second if row.digest <= end], {}),
         )
         if not sides[0].items.keys().isdisjoint(sides[1].items):
-            return _with_notes(compare(*sides, limits=used), sides, (base, new))
+            return _with_notes(compare(*sides, limits=used), base, new)
     return _independent(base, new, renamed, used)
 
 
@@ -146,7 +146,7 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             outcomes[row] = _outcome(outcomes.get(row, "skipped"), status, decides=name in deciding)
             if name in deciding and status in ("passed", "failed"):
                 (passing if status == "passed" else failing)[row].add(evaluator)
-    side = Side(run_of(table), is_table=True)
+    side = Side(run_of(table))
     parts: dict[tuple[str, str], int] = {}
     thresholds = _thresholds(table)
     for entry in sorted(rows, key=lambda entry: entry.row):
@@ -161,8 +161,6 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
             case=entry.case,
             context=entry.context,
             documents=(),
-            duration_s=None,
-            cost_usd=None,
             reason="",
             answer="",
             passing=frozenset(passing[entry.row] - failing[entry.row]),
@@ -181,9 +179,7 @@ def _thresholds(table: ScoredTable) -> dict[str, str]:
 
 
 def _digest(entry: _Keyed, thresholds: dict[str, str]) -> bytes:
-    """Return the digest of the case of an answer; b"" in tables of earlier versions."""
-    if entry.case is None:
-        return b""
+    """Return the digest of the case of an answer."""
     parts = {"question or expectation": f"{entry.case:x}"}
     return digest_bytes(CaseDigest(parts=parts, thresholds=thresholds))
 
@@ -197,21 +193,8 @@ def _outcome(evidence: str, status: str, *, decides: bool) -> str:
     return evidence if status == "not_applicable" else "passed"
 
 
-def _with_notes(
-    comparison: Comparison, sides: tuple[Side, Side], tables: tuple[ScoredTable, ScoredTable]
-) -> Comparison:
-    base, new = tables
+def _with_notes(comparison: Comparison, base: ScoredTable, new: ScoredTable) -> Comparison:
     notes = list(comparison.notes)
-    names = [
-        table.location.name
-        for side, table in zip(sides, tables, strict=True)
-        if any(item.case is None for item in side.items.values())
-    ]
-    if names:
-        notes.append(
-            "it is not known which questions and contexts changed, since no digests of them are in"
-            f" {' and '.join(names)}; score again to have them"
-        )
     compared = comparison.new.items
     if compared < new.manifest.answers or comparison.base.items < base.manifest.answers:
         notes.append(
@@ -284,17 +267,16 @@ class _Change(NamedTuple):
     """Difference of two means of independent groups.
 
     Attributes:
+        new: mean of the new table.
+        change: of the mean since the base table.
         error: standard error of the difference, from the intervals of the means; infinite without them.
         p: one-sided, of the normal test that the new mean is worse, and at least that of a permutation test
             of groups that do not overlap.
     """
 
     metric: Metric
-    base: Figure
     new: Figure
-    difference: float
-    low: float | None
-    high: float | None
+    change: BaselineChange
     error: float
     p: float
 
@@ -303,17 +285,19 @@ class _Change(NamedTuple):
         change = change_of(base, new)
         assert change is not None
         sign = 1.0 if metric.better == "higher" else -1.0
-        low, high = change.interval or (None, None)
-        error = (high - low) / (2 * _Z) if low is not None and high is not None else math.inf
+        error = math.inf
+        if change.interval is not None:
+            error = (change.interval[1] - change.interval[0]) / (2 * _Z)
         p = _p_of_drop(sign * change.difference, error, base.n, new.n)
-        return cls(metric, base, new, change.difference, low, high, error, p)
+        return cls(metric, new, change, error, p)
 
     def compared(
         self, evaluator: str, model: str, p_adjusted: float | None, *, tests: int, limits: ComparisonLimits
     ) -> MetricComparison:
         """Return the comparison of the metric, with its verdict."""
         factor = _NORMAL.inv_cdf(1 - ALPHA / tests) + _NORMAL.inv_cdf(POWER)
-        assert self.base.value is not None
+        base = self.change.base
+        assert base.value is not None
         assert self.new.value is not None
         p = self.p if p_adjusted is None else p_adjusted
         interval = self._gain_interval(is_drop=p <= ALPHA)
@@ -322,10 +306,10 @@ class _Change(NamedTuple):
             evaluator=evaluator,
             metric=self.metric.key,
             model=model,
-            n=min(self.base.n, self.new.n),
-            base=self.base.value,
+            n=min(base.n, self.new.n),
+            base=base.value,
             new=self.new.value,
-            difference=self.difference,
+            difference=self.change.difference,
             low=ends[0],
             high=ends[1],
             p=self.p,
@@ -344,22 +328,22 @@ class _Change(NamedTuple):
     @property
     def _unit(self) -> float:
         width = self.metric.range[1] - self.metric.range[0]
-        return width if math.isfinite(width) else abs(self.base.value or 0.0)
+        return width if math.isfinite(width) else abs(self.change.base.value or 0.0)
 
     def _gain_interval(self, *, is_drop: bool) -> Interval | None:
-        if self.low is None or self.high is None or self._unit <= 0:
+        if self.change.interval is None or self._unit <= 0:
             return None
-        low, high = sorted((self._sign * self.low, self._sign * self.high))
+        low, high = sorted(self._sign * end for end in self.change.interval)
         return independent_gain_interval(
             (low, high),
-            self._sign * self.difference,
-            cases=min(self.base.n, self.new.n),
+            self._sign * self.change.difference,
+            cases=min(self.change.base.n, self.new.n),
             extreme=self._unit,
             is_drop=is_drop,
         )
 
     def _verdict(self, interval: Interval | None, p: float, limits: ComparisonLimits) -> Verdict:
-        if p <= ALPHA and limits.are_exceeded(-self._sign * self.difference, self._unit):
+        if p <= ALPHA and limits.are_exceeded(-self._sign * self.change.difference, self._unit):
             return "worse"
         if interval is not None and interval[0] > -limits.tolerance * self._unit:
             return "not worse"

@@ -89,7 +89,7 @@ def percentile_of(aggregate: MetricAggregate, share: float, sampling: Sampling |
         return Figure(n=0, value=None, interval=None)
     error = math.sqrt(share * (1 - share) / n)
     half_width = _Z * error
-    if sampling is not None and has_weighted_percentiles(aggregate):
+    if sampling is not None:
         (value,) = percentiles_of(aggregate, [share], sampling)
         estimate = stratified_mean([_up_to(value, each, sampling) for each in aggregate.strata])
         if estimate is not None:
@@ -103,7 +103,7 @@ def percentiles_of(
     aggregate: MetricAggregate, shares: Sequence[float], sampling: Sampling | None = None
 ) -> tuple[float, ...]:
     """Return the values below which these shares of the rows are, weighted in a sample; () without values."""
-    if sampling is None or not has_weighted_percentiles(aggregate):
+    if sampling is None:
         return percentiles(aggregate.sketch, shares)
     weighted = [_weighted(each, sampling) for each in aggregate.strata if each.n]
     if not weighted:
@@ -111,11 +111,6 @@ def percentiles_of(
     values = np.concatenate([each.values for each in weighted])
     weights = np.concatenate([np.full(len(each.values), each.weight) for each in weighted])
     return weighted_quantiles(values, weights, shares)
-
-
-def has_weighted_percentiles(aggregate: MetricAggregate) -> bool:
-    """Return True if the strata of a sample have sketches; tables of earlier versions have none."""
-    return bool(aggregate.strata) and all(each.sketch for each in aggregate.strata if each.n)
 
 
 class _Weighted(NamedTuple):
@@ -190,11 +185,4 @@ def _passes(moments: StratumMoments) -> StratumMoments:
     """Return the moments of 1 for each pass and 0 for each failure of a stratum."""
     n = moments.passed + moments.failed
     mean = moments.passed / n if n else 0.0
-    return StratumMoments(
-        stratum=moments.stratum,
-        n=n,
-        mean=mean,
-        m2=n * mean * (1 - mean),
-        passed=moments.passed,
-        failed=moments.failed,
-    )
+    return msgspec.structs.replace(moments, n=n, mean=mean, m2=n * mean * (1 - mean))

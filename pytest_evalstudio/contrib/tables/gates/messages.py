@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_evalstudio.contrib.tables.figures.errors import error_lines
-from pytest_evalstudio.contrib.tables.figures.estimates import Figure, has_weighted_percentiles
+from pytest_evalstudio.contrib.tables.figures.estimates import Figure
 from pytest_evalstudio.contrib.tables.gates.checks import CheckResult, GateCheck, GatedTable, worst_segments
 from pytest_evalstudio.contrib.tables.scored_record import AnswerRow, WorstRow
 from pytest_evalstudio.contrib.tables.table.reader import distinct_rows
@@ -70,10 +70,7 @@ def _about_rows(gated: GatedTable, check: GateCheck) -> list[str]:
         lines.append(f"not scored: {'; '.join(parts)}")
     if manifest.sampling is not None:
         population = sum(stratum.population for stratum in manifest.sampling.strata)
-        sample = f"estimated from a sample of {manifest.answers:,} of {population:,} rows"
-        is_weighted = aggregate is not None and has_weighted_percentiles(aggregate)
-        is_plain = check.gate.function == "percentile" and not is_weighted
-        lines.append(f"{sample}{'; the table has no weights of percentiles' if is_plain else ''}")
+        lines.append(f"estimated from a sample of {manifest.answers:,} of {population:,} rows")
     return lines
 
 

@@ -31,7 +31,7 @@ ANSWER_COLUMNS = (
     "context_digest",
 )
 DIGESTS = ("case_digest", "context_digest")
-"""Digests of question and expectation, and of the context; null in tables of earlier versions."""
+"""Digests of question and expectation, and of the context; never null."""
 RESERVED = frozenset((*SCORE_COLUMNS, *ANSWER_COLUMNS))
 """Names that a kept column cannot have."""
 

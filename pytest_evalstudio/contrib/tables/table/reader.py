@@ -73,9 +73,13 @@ class ScoredTable:
         try:
             content = decode_manifest(manifest.read())
             _check_parts(content)
+            _check_sketches(content)
             return cls(location, content)
         except ValueError as exc:
-            raise DataError(f"is not the manifest of a scored table: {exc}", source=manifest.name) from None
+            raise DataError(
+                f"is not the manifest of a scored table: {exc}; run `evalstudio score` again",
+                source=manifest.name,
+            ) from None
 
     def scores(self, columns: Sequence[str] | None = None, filter: Any = None) -> Iterator[Any]:
         """Return the rows of `scores/` as Arrow record batches.
@@ -101,13 +105,20 @@ class ScoredTable:
             row_ids: read only files that may have one of these; all files where not given.
 
         Raises:
-            DataError: if a file is missing or corrupt.
+            DataError: if a file is missing or corrupt, or has no digest of an answer.
         """
         parts = self.manifest.answer_parts
         if row_ids:
             sorted_ids = sorted(row_ids)
             parts = tuple(part for part in parts if _has_any(part, sorted_ids))
-        return self._batches(parts, answer_schema(self.manifest.groups), columns, filter)
+        for batch in self._batches(parts, answer_schema(self.manifest.groups), columns, filter):
+            for name in DIGESTS:
+                if name in batch.schema.names and batch[name].null_count:
+                    raise DataError(
+                        f"{ANSWERS}/ has answers without {name}; run `evalstudio score` again",
+                        source=self.location.name,
+                    )
+            yield batch
 
     def answers_of(self, row_ids: Collection[int]) -> dict[int, AnswerRow]:
         """Return the answers with these row ids, as far as the table has them."""
@@ -154,6 +165,17 @@ def _check_parts(manifest: ScoredManifest) -> None:
             raise ValueError(
                 f"{part.path!r} ends at row {part.last_row}, before its first row {part.first_row}"
             )
+
+
+def _check_sketches(manifest: ScoredManifest) -> None:
+    """Check that each stratum with values has their sketch.
+
+    Raises:
+        ValueError: for the first aggregate without one.
+    """
+    for entry in manifest.aggregates:
+        if any(stratum.n and not stratum.sketch for stratum in entry.strata):
+            raise ValueError(f"a stratum of {entry.evaluator}.{entry.metric} has no sketch of its values")
 
 
 def _has_any(part: PartEntry, ordered: Sequence[int]) -> bool:

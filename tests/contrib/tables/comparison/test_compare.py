@@ -14,6 +14,7 @@ from pytest_evalstudio.contrib.tables.comparison import compare as comparing
 from pytest_evalstudio.contrib.tables.comparison.compare import compare_tables
 from pytest_evalstudio.contrib.tables.table.columns import DIGESTS
 from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
+from pytest_evalstudio.core.errors import DataError
 from support.tables_of_answers import GOOD, MAP, graded, score_graded, values_of
 
 
@@ -68,21 +69,20 @@ def test_changed_questions_and_contexts_of_a_key_are_named(
     assert "changed: nothing recorded" in capsys.readouterr().out
 
 
-def test_changes_are_not_known_of_a_table_without_digests(tmp_path: Path, scored: Path) -> None:
-    """Tables of earlier versions do not have the columns."""
-    score_graded(tmp_path, "earlier", [{**row, "question": "Another one?"} for row in graded(1)])
-    for part in (tmp_path / "earlier.parquet" / "answers").iterdir():
+def test_a_table_without_digests_is_refused(
+    tmp_path: Path, scored: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score_graded(tmp_path, "damaged", graded(1))
+    for part in (tmp_path / "damaged.parquet" / "answers").iterdir():
         pq.write_table(pq.read_table(part).drop_columns(list(DIGESTS)), part)
-    earlier = ScoredTable.open(tmp_path / "earlier.parquet")
+    damaged = tmp_path / "damaged.parquet"
 
-    comparison = compare_tables(earlier, ScoredTable.open(scored / "old.parquet"))
+    assert main(["compare", str(damaged), str(scored / "old.parquet")]) == 2
 
-    assert comparison.changed == ()
-    assert comparison.notes == (
-        "it is not known which questions and contexts changed, since no digests of them are in"
-        f" {tmp_path}/earlier.parquet; score again to have them",
-    )
-    assert earlier.answers_of([0])[0].case_digest is None
+    error = f"{damaged}: answers/ has answers without case_digest; run `evalstudio score` again"
+    assert error in capsys.readouterr().err
+    with pytest.raises(DataError, match="without case_digest"):
+        ScoredTable.open(damaged).answers_of([0])
 
 
 @pytest.mark.slow

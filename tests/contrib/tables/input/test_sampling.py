@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-import msgspec
 import numpy as np
 import pytest
 
-from pytest_evalstudio.contrib.tables.figures.estimates import (
-    has_weighted_percentiles,
-    mean_of,
-    percentile_of,
-    percentiles_of,
-)
+from pytest_evalstudio.contrib.tables.figures.estimates import mean_of, percentile_of, percentiles_of
 from pytest_evalstudio.contrib.tables.input.fields import Wanted
 from pytest_evalstudio.contrib.tables.input.sampling import RowSample, draw
 from pytest_evalstudio.contrib.tables.input.sources import sources_of
 from pytest_evalstudio.contrib.tables.score import score_table
+from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
+from pytest_evalstudio.core.errors import DataError
 from support.tables_of_answers import MAP, answers, values_of, write_csv, write_jsonl, write_parquet
 
 WANTED = Wanted(mapping={"actual_output": "answer", "model": "model"}, groups={"topic": "topic"})
@@ -158,8 +155,9 @@ def test_percentiles_of_a_sample_are_weighted(tmp_path: Path) -> None:
     assert figure.interval[0] <= expected[2] <= figure.interval[1]
 
 
-def test_percentiles_of_a_table_without_sketches_of_strata_are_unweighted(tmp_path: Path) -> None:
-    table = score_table(
+@pytest.mark.parametrize("sketch", [None, ""])
+def test_a_table_whose_strata_have_no_sketches_is_refused(tmp_path: Path, sketch: str | None) -> None:
+    score_table(
         write_jsonl(tmp_path / "log.jsonl", answers(60)),
         ["looping_detection"],
         tmp_path / "out.parquet",
@@ -167,12 +165,14 @@ def test_percentiles_of_a_table_without_sketches_of_strata_are_unweighted(tmp_pa
         sample=20,
         workers=1,
     )
-    aggregate = table.manifest.aggregate("looping_detection", "compression_ratio", "m0")
-    assert aggregate is not None
-    assert has_weighted_percentiles(aggregate)
-    earlier = msgspec.structs.replace(
-        aggregate, strata=tuple(msgspec.structs.replace(each, sketch="") for each in aggregate.strata)
-    )
+    path = tmp_path / "out.parquet" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    for aggregate in manifest["aggregates"]:
+        for stratum in aggregate["strata"]:
+            del stratum["sketch"]
+            if sketch is not None:
+                stratum["sketch"] = sketch
+    path.write_text(json.dumps(manifest), encoding="utf-8")
 
-    assert not has_weighted_percentiles(earlier)
-    assert percentiles_of(earlier, SHARES, table.manifest.sampling) == percentiles_of(earlier, SHARES)
+    with pytest.raises(DataError, match=r"manifest\.json: .*sketch.*; run `evalstudio score` again"):
+        ScoredTable.open(tmp_path / "out.parquet")

@@ -66,6 +66,8 @@ def result(batch: int) -> BatchResult:
             "model": "m",
             "actual_output": f"answer {id}",
             "context": ["a", "b"],
+            "case_digest": id,
+            "context_digest": 7,
             "topic": "fees",
         }
         for id in ids

@@ -175,19 +175,19 @@ def write_controls(folder: Path, file: ControlFile) -> None:
 
 
 def read_controls(folder: Path) -> ControlFile:
-    """Read the controls of a step; an evaluation of an earlier version has none.
+    """Read the controls of a step.
 
     Raises:
         DataError: if the file cannot be read.
     """
     path = folder / FILE
     try:
-        content = msgspec.json.decode(read_bytes(path), type=ControlFile)
-    except FileNotFoundError:
-        return ControlFile(answers=())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
-        raise DataError(f"cannot be read: {exc}; run automated_evaluation again", source=str(path)) from None
-    return content
+        return msgspec.json.decode(read_bytes(path), type=ControlFile)
+    except OSError as exc:
+        fact = str(exc.strerror or exc)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as exc:
+        fact = str(exc)
+    raise DataError(f"cannot be read: {fact}; run automated_evaluation again", source=str(path))
 
 
 def control_summary(results: ControlResults) -> str:

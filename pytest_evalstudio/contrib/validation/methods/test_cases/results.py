@@ -91,7 +91,7 @@ class ValidationResults:
         rejected: reasons by key of the test case.
         metrics: by name.
         left_out: metrics that are not available, with the reason.
-        power: detection of planted faults; None in results of earlier versions.
+        power: detection of planted faults.
         edited: keys of the cases that people have edited after generation.
         added: keys of the cases that people have added.
     """
@@ -101,6 +101,6 @@ class ValidationResults:
     rejected: Mapping[str, tuple[str, ...]]
     metrics: Mapping[str, ValidationMetric]
     left_out: Mapping[str, str]
-    power: ValidationPower | None = None
-    edited: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
+    power: ValidationPower
+    edited: tuple[str, ...]
+    added: tuple[str, ...]

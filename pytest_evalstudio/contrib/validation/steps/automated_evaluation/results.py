@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.validation.methods.controls.deciding import DecidingMetric
 from pytest_evalstudio.contrib.validation.methods.controls.results import ControlResults
@@ -36,7 +36,7 @@ class EvaluationResults:
     verdicts: Mapping[str, int]
     evaluators: tuple[str, ...]
     thresholds: Mapping[str, float]
-    deciding: tuple[DecidingMetric, ...] = ()
-    undecided: tuple[str, ...] = ()
-    controls: ControlResults = field(default_factory=ControlResults)
-    min_pass_share: float = MIN_PASS_SHARE
+    deciding: tuple[DecidingMetric, ...]
+    undecided: tuple[str, ...]
+    controls: ControlResults
+    min_pass_share: float

@@ -128,7 +128,7 @@ class TestValidation:
                 "left_out": left_out,
                 "edited": list(results.edited),
                 "added": list(results.added),
-                "power": asdict(results.power) if results.power is not None else None,
+                "power": asdict(results.power),
             },
         )
         if not results.valid:
@@ -262,8 +262,8 @@ def _provenance_notes(results: ValidationResults) -> list[str]:
     return [f"test cases: {'; '.join(counts)}"] if counts else []
 
 
-def _describe_power(power: ValidationPower | None) -> str:
-    if power is None or power.detection_rate is None:
+def _describe_power(power: ValidationPower) -> str:
+    if power.detection_rate is None:
         return ""
     return (
         f"; {percent(power.detection_rate)} of planted faults are detected,"
@@ -272,8 +272,8 @@ def _describe_power(power: ValidationPower | None) -> str:
     )
 
 
-def _power_notes(power: ValidationPower | None) -> list[str]:
-    if power is None or power.detection_rate is None:
+def _power_notes(power: ValidationPower) -> list[str]:
+    if power.detection_rate is None:
         return []
     counts = ", ".join(
         f"{name.replace('_', ' ')} {fault.detected} of {fault.planted}"

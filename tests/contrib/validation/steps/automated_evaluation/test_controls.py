@@ -17,6 +17,7 @@ from pytest_evalstudio.contrib.validation.methods.controls.results import (
 )
 from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import EvaluationResults
 from pytest_evalstudio.contrib.validation.steps.automated_evaluation.step import AutomatedEvaluation
+from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from support.rating_judges import Says
 from support.workbench import Bench
@@ -60,6 +61,12 @@ def run(
     assert isinstance(results, EvaluationResults)
     assert read_controls(bench.of(STEP)).answers
     return results, TestSuite.load(bench.of(STEP) / "asked_suite.json")
+
+
+def test_an_evaluation_without_its_controls_is_refused(tmp_path: Path) -> None:
+    fact = r"controls\.json: cannot be read: No such file or directory; run automated_evaluation again"
+    with pytest.raises(DataError, match=fact):
+        read_controls(tmp_path)
 
 
 def texts(*cases: dict[str, Any]) -> dict[str, str]:
