@@ -46,9 +46,9 @@ class CauseCode(StrEnum):
     CONVERSATION = "conversation"
     """The condition that ends a conversation was never met."""
     NOT_RETRIEVED = "not_retrieved"
-    """The context lacks what the question needs."""
+    """The context lacks what the test case expects."""
     NOT_USED = "not_used"
-    """The context has what the question needs, and the answer does not say it."""
+    """The context has what the test case expects, and the answer does not say it."""
     CONTRADICTED = "contradicted"
     UNSUPPORTED = "unsupported"
     """The answer says what its context does not."""
@@ -106,7 +106,7 @@ _WORDS: Mapping[CauseCode, str] = {
     CauseCode.REFUSED: "Refused: the model did not answer",
     CauseCode.REFUSAL_MISSING: "Not refused, although a refusal is expected",
     CauseCode.CONVERSATION: "Conversation not ended",
-    CauseCode.NOT_RETRIEVED: "Not retrieved: the context lacks what the question needs",
+    CauseCode.NOT_RETRIEVED: "Not retrieved: the context lacks what is expected",
     CauseCode.NOT_USED: "Retrieved and not used: the context has it, the answer does not",
     CauseCode.CONTRADICTED: "Contradicted: the answer says the opposite of its context",
     CauseCode.UNSUPPORTED: "Unsupported: the answer says what its context does not",

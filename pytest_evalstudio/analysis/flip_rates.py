@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from pytest_evalstudio.analysis.aggregators import Aggregator, Perturbed
 from pytest_evalstudio.core.plugins.perturbator import INTENSITIES
-from pytest_evalstudio.stats.clustered import clustered_share
 from pytest_evalstudio.stats.types import Interval
 
 Group = Literal["all", "perturbator", "intensity", "category", "metric", "model"]
@@ -112,6 +111,8 @@ class _Count(Struct):
 
     @property
     def interval(self) -> Interval:
+        from pytest_evalstudio.stats.clustered import clustered_share  # most runs perturb nothing
+
         totals = list(self.compared_of.values())
         share = clustered_share([self.flips_of[question] for question in self.compared_of], totals)
         return share.interval() or (0.0, 1.0)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct, field
 
 from pytest_evalstudio.analysis.aggregators import Aggregator, ScoreAggregator
-from pytest_evalstudio.analysis.corrections import CorrectedRate, corrected_rate
 from pytest_evalstudio.core.errors import exception_text
 from pytest_evalstudio.core.outcome_check import checked_figures
 from pytest_evalstudio.core.outcomes import Metric
@@ -20,6 +19,9 @@ from pytest_evalstudio.stats.bootstrap import cluster_bootstrap_intervals
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.ranking import percentile, ranks
 from pytest_evalstudio.stats.types import Floats, Interval
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.analysis.corrections import CorrectedRate
 
 # A batch of bootstrapped columns has two arrays of so many floats, 32 MB each.
 _ENTRIES_AT_ONCE = 4_000_000
@@ -271,8 +273,18 @@ def _standing(
         cells=cells,
         table=dict(wide.table) if wide is not None else {},
         fault=fault,
-        corrected=corrected_rate(info, scores, originals),
+        corrected=_corrected(info, scores, originals),
     )
+
+
+def _corrected(
+    info: EvaluatorEntry, scores: ScoreAggregator, originals: Sequence[int]
+) -> CorrectedRate | None:
+    if info.judge_check is None:
+        return None
+    from pytest_evalstudio.analysis.corrections import corrected_rate  # most evaluators have no judge
+
+    return corrected_rate(info, scores, originals)
 
 
 def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | None]:

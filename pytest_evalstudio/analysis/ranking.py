@@ -8,9 +8,6 @@ from itertools import combinations
 import numpy as np
 from msgspec import Struct
 
-from pytest_evalstudio.stats.comparison import holm
-from pytest_evalstudio.stats.sign_flip import sign_flip
-
 LEVEL = 0.05
 _ABSENT, _FAILED, _PASSED = 0, 1, 2
 _WORDS_OF_VERDICTS: Mapping[str, int] = {
@@ -78,6 +75,10 @@ class OutcomeBook:
                 independent of each other.
         """
         models, clusters = sorted(self._outcomes), np.asarray(originals, dtype=np.int64)
+        if len(models) < 2:
+            return ()
+        from pytest_evalstudio.stats.comparison import holm
+
         table = np.zeros((len(models), len(originals)), dtype=np.int8)
         for row, model in zip(table, models, strict=True):
             outcomes = np.frombuffer(self._outcomes[model], dtype=np.int8)
@@ -96,6 +97,8 @@ def _pair(one: str, other: str, gains: np.ndarray, clusters: np.ndarray) -> Pair
     alone, other_alone = int((gains > 0).sum()), int((gains < 0).sum())
     sums = np.bincount(clusters, weights=gains)
     first, second = (one, other) if alone >= other_alone else (other, one)
+    from pytest_evalstudio.stats.sign_flip import sign_flip  # most runs have one model
+
     p = sign_flip(sums[sums != 0])
     return PairedModels(
         first=first,

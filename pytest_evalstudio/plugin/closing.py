@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from pytest_evalstudio.report.build import Report
 
 CAUSES = 5
-QUESTION_CHARS = 32
+TITLE_CHARS = 60
+"""Of a cause; pytest's own summary has the whole reason of an error."""
+COLUMNS = 80
+LEAST_CHARS = 16
+"""Of an example: fewer of its characters would not show which question it is."""
 COMMAND_CHARS = 120
 _LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
 
@@ -225,10 +229,10 @@ def cause_lines(summary: RunSummary) -> Iterator[str]:
     width = max((len(f"{cause.total:,}") for cause in causes[:CAUSES]), default=0)
     for cause in causes[:CAUSES]:
         mark = "" if cause.kind == "failed" else " (error)"
-        example = (
-            f', e.g. "{excerpt(cause.example.question, QUESTION_CHARS)}"' if cause.example.question else ""
-        )
-        yield f"  {cause.total:>{width},}  {cause.title}{mark}{example}"
+        line = f"  {cause.total:>{width},}  {excerpt(cause.title, TITLE_CHARS)}{mark}"
+        room = COLUMNS - len(line) - len(', e.g. ""')
+        question = excerpt(cause.example.question, room) if room >= LEAST_CHARS else ""
+        yield f'{line}, e.g. "{question}"' if question else line
     if (more := len(causes) - CAUSES) > 0:
         yield f"  {' ' * width}  and {counted(more, 'more cause')}"
 

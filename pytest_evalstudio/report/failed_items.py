@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -226,7 +226,9 @@ def _texts(
     answer = "" if is_blank(row.answer.text) else _beginning(row.answer.text)
     reference = row.expected_by(misses[0].evaluator if misses else "")
     expected, actual = changed_words(_beginning(reference), answer)
-    marked = _marked(row, row.answer.text, misses, evaluators)
+    marked, snippet_of = _marked(row, row.answer.text, misses, evaluators), "Answer"
+    if not marked:
+        marked, snippet_of = _marked_chunk(row, misses, evaluators)
     if not reference or shared_words(actual) < _COMPARABLE:
         actual = [Stretch(answer)] if answer else []
     return FailureTexts(
@@ -236,6 +238,7 @@ def _texts(
         actual=tuple(actual),
         segments=_marked(row, answer, misses, evaluators),
         snippet=tuple(snippet(marked)),
+        snippet_of=snippet_of,
         changes=_changes(change) if change is not None else (),
         left_out=len(row.answer.text) - len(answer) if answer else 0,
     )
@@ -251,14 +254,31 @@ def _changes(change: ItemChange) -> tuple[Piece, ...]:
 
 
 def _marked(
-    row: RecordRow, answer: str, misses: Iterable[FailedEvaluator], evaluators: Mapping[str, EvaluatorEntry]
+    row: RecordRow, answer: str, misses: Sequence[FailedEvaluator], evaluators: Mapping[str, EvaluatorEntry]
 ) -> tuple[Segment, ...]:
-    """Return the answer with the stretches that the first evaluator with any marked as bad."""
-    for miss in misses:
+    """Return the answer with the stretches that the deciding evaluator marked; () without any.
+
+    Marks of another evaluator would not show why the item fails.
+    """
+    for miss in misses[:1]:
         outcome = row.outcomes.get(miss.evaluator)
         if outcome is not None and any(mark.part == "answer" for mark in outcome.fragments):
             return tuple(segments(answer, outcome.fragments, evaluators[miss.evaluator].sentence_metric))
     return ()
+
+
+def _marked_chunk(
+    row: RecordRow, misses: Sequence[FailedEvaluator], evaluators: Mapping[str, EvaluatorEntry]
+) -> tuple[tuple[Segment, ...], str]:
+    """Return the first chunk that the deciding evaluator marked, and its name."""
+    for miss in misses[:1]:
+        outcome = row.outcomes.get(miss.evaluator)
+        for number, chunk in enumerate(row.answer.context):
+            part = f"context:{number}"
+            if outcome is not None and any(mark.part == part for mark in outcome.fragments):
+                metric = evaluators[miss.evaluator].sentence_metric
+                return tuple(segments(chunk, outcome.fragments, metric, part)), f"Context {number + 1}"
+    return (), "Answer"
 
 
 def _beginning(text: str) -> str:

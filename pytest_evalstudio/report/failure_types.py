@@ -59,8 +59,9 @@ class FailureTexts:
     """Beginnings of the texts of an item, with what differs.
 
     Attributes:
-        segments: the answer with the stretches that the first evaluator scored; empty without any.
-        snippet: the first bad stretch with the words around it; empty without one.
+        segments: the answer with the stretches that the deciding evaluator marked; empty without any.
+        snippet: the first bad stretch with the words around it, in `snippet_of`; empty without one.
+        snippet_of: "Answer" or "Context 2".
         changes: since the answer of the baseline; empty without one, and where it is the same.
         left_out: characters of the answer that are not shown.
     """
@@ -71,6 +72,7 @@ class FailureTexts:
     actual: tuple[Stretch, ...] = ()
     segments: tuple[Segment, ...] = ()
     snippet: tuple[Segment, ...] = ()
+    snippet_of: str = "Answer"
     changes: tuple[Piece, ...] = ()
     left_out: int = 0
 

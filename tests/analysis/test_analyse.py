@@ -7,6 +7,7 @@ import random
 import pytest
 
 from pytest_evalstudio.analysis.analyse import analyse
+from pytest_evalstudio.stats.clustered import clustered_share
 from pytest_evalstudio.stats.intervals import wilson_interval
 from support.records import RecordBuilder, boolean_evaluator, evaluator, flip, metric, perturbed, score
 
@@ -105,19 +106,20 @@ def flipping():
     return builder
 
 
-def test_flip_rates_are_over_comparisons_with_both_scores(tmp_path):
+def test_flip_rates_are_over_pairs_with_both_scores(tmp_path):
     rates = {(rate.group, rate.name): rate for rate in analyse(flipping().write(tmp_path), {}).flip_rates}
     everything = rates["all", "all"]
-    assert (everything.compared, everything.pass_to_fail, everything.fail_to_pass) == (16, 1, 0)
-    assert everything.interval == wilson_interval(1, 16)
-    assert (rates["perturbator", "comma:HIGH"].compared, rates["perturbator", "copy"].rate) == (16, 1.0)
-    assert (rates["intensity", "HIGH"].compared, rates["category", "fees"].compared) == (16, 16)
+    # Four questions under two models, of which one flips under one model: two metrics are one pair.
+    assert (everything.compared, everything.pass_to_fail, everything.fail_to_pass) == (8, 1, 0)
+    assert everything.interval == clustered_share([1, 0, 0, 0], [2, 2, 2, 2]).interval()
+    assert (rates["perturbator", "comma:HIGH"].compared, rates["perturbator", "copy"].rate) == (8, 1.0)
+    assert (rates["intensity", "HIGH"].compared, rates["category", "fees"].compared) == (8, 8)
     assert (
         rates["metric", "quality.score"].compared,
         rates["metric", "text_matching.model_passes"].compared,
     ) == (8, 8)
     assert ("metric", "quality.other") not in rates
-    assert (rates["model", "one"].rate, rates["model", "two"].rate) == (pytest.approx(1 / 8), 0.0)
+    assert (rates["model", "one"].rate, rates["model", "two"].rate) == (pytest.approx(1 / 4), 0.0)
 
 
 def test_rates_stand_beside_the_copies_of_the_same_scope(tmp_path):

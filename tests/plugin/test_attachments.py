@@ -107,7 +107,7 @@ def test_an_application_without_a_parameter_for_images_is_an_error_with_a_code(p
     _, items = project.record()
     verdict = items["colour[app]"]["verdicts"]["text_matching"]
     assert (verdict["status"], verdict["code"]) == ("error", "not_supported")
-    assert "The host takes no such image or file" in page(project)
+    assert "Not answered: the service takes no such image or file" in page(project)
 
 
 def test_no_bytes_of_an_image_are_in_record_exports_or_archive(project: Project) -> None:

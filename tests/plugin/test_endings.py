@@ -27,26 +27,29 @@ def blocks(text: str) -> int:
     return sum(line.startswith("question: ") for line in text.splitlines())
 
 
-def test_the_first_ten_failures_are_written_out_and_the_others_are_lines(project: Project) -> None:
+def test_failures_of_one_cause_are_one_block_and_three_lines(project: Project) -> None:
     suite(project, CASES)
     text = project.run().stdout.str()
-    assert blocks(text) == 10
-    assert "4 more failures have a line below; -v writes them out" in text
-    assert text.count("\nFAILED sums_suite.json::k") == CASES
+    assert blocks(text) == 2  # two answers are no refusals
+    assert f"{CASES - 2} more failures of these causes; -v writes them out" in text
+    assert text.count("\nFAILED sums_suite.json::k") == 3 + 2
 
 
 def test_verbose_runs_write_out_all_failures(project: Project) -> None:
     suite(project, CASES)
     text = project.run("-v").stdout.str()
     assert blocks(text) == CASES
-    assert "more failures have a line below" not in text
+    assert "more failures of these causes" not in text
 
 
-def test_ten_failures_are_all_written_out(project: Project) -> None:
-    suite(project, 10)
+def test_each_cause_is_written_out(project: Project) -> None:
+    project.suite(
+        {"key": "wrong", "prompt": "2+2?", "condition": '"5"'},
+        {"key": "refused", "prompt": "unknown", "condition": '"5"'},
+    )
     text = project.run().stdout.str()
-    assert blocks(text) == 10
-    assert "more failures have a line below" not in text
+    assert text.count("\nquestion: ") == 2
+    assert "more failure" not in text
 
 
 def test_the_run_ends_with_verdict_counts_command_and_report(project: Project) -> None:
@@ -55,7 +58,7 @@ def test_the_run_ends_with_verdict_counts_command_and_report(project: Project) -
     start = next(number for number, line in enumerate(lines) if line.startswith("result: FAILED"))
     assert lines[start : start + 4] == [
         f"result: FAILED – 2 of {CASES} tests",
-        "failing answers: Text matching 2",
+        '  2  Refused: the model did not answer, e.g. "0+0?"',
         lines[start + 2],
         "report: evalstudio-report/interpretation.html",
     ]
@@ -68,7 +71,7 @@ def test_a_passing_run_ends_without_a_command(project: Project) -> None:
     suite(project, 0)
     lines = project.run().stdout.lines
     assert f"result: PASSED – {CASES} of {CASES} tests" in lines
-    assert not any(line.startswith(("rerun:", "failing answers:")) for line in lines)
+    assert not any(line.startswith(("rerun:", "  1  ")) for line in lines)
 
 
 def test_expected_failures_are_no_failing_answers(project: Project) -> None:
@@ -77,7 +80,7 @@ def test_expected_failures_are_no_failing_answers(project: Project) -> None:
     result.assert_outcomes(xfailed=1)
     lines = result.stdout.lines
     assert "result: PASSED – 0 of 1 test, 1 expected failure" in lines
-    assert not any(line.startswith(("rerun:", "failing answers:")) for line in lines)
+    assert not any(line.startswith(("rerun:", "  1  ")) for line in lines)
 
 
 def test_the_end_of_a_run_is_four_lines_after_pytests_own_summary(project: Project) -> None:
@@ -86,7 +89,7 @@ def test_the_end_of_a_run_is_four_lines_after_pytests_own_summary(project: Proje
     head = next(number for number, line in enumerate(lines) if line.strip("= ") == "evalstudio")
     assert max(number for number, line in enumerate(lines) if line.startswith("FAILED ")) < head
     kinds = [line.partition(":")[0] for line in lines[head + 1 : -1] if line]
-    assert kinds == ["result", "failing answers", "rerun", "report"]
+    assert kinds == ["result", "  2  Refused", "rerun", "report"]
 
 
 def test_leaderboards_and_findings_are_details_of_a_verbose_run(project: Project) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.analysis.analyse import Analysis, analyse
-from pytest_evalstudio.analysis.summary.models import conclude
+from pytest_evalstudio.analysis.summary.models import model_summaries
 from pytest_evalstudio.core.plugins.registry import Registry
 from support.project import Project
 
@@ -80,7 +80,7 @@ def test_an_empty_answer_is_one_failure_with_its_reason(project: Project) -> Non
         encoding="utf-8"
     )
     page = (report / "interpretation.html").read_text(encoding="utf-8")
-    assert "<h4><bdi>No answer</bdi>" in page
+    assert "<h4><bdi>Empty answer</bdi>" in page
     assert HEADLINE in page
 
 
@@ -96,16 +96,16 @@ def test_silence_is_no_leak_and_does_not_make_the_model_unfit(project: Project) 
     assert not kinds & {"privacy", "security"}
     [problem] = [problem for problem in analysis.problems if problem.description.startswith("No answer")]
     assert (problem.attributes["count"], problem.severity, problem.problem_type) == (3, "high", "accuracy")
-    [model] = conclude(analysis)
-    assert model.conformity == "meets with limits"
+    [model] = model_summaries(analysis)
+    assert model.standing == "meets conditions"
     assert "no answer to 3 of 4 questions: the text is empty" in model.limits
 
 
-def test_a_model_that_never_answers_is_not_fit(project: Project) -> None:
+def test_a_model_that_never_answers_misses_its_conditions(project: Project) -> None:
     project.suite(SILENT)
     project.run("sums_suite.json")
-    [model] = conclude(analysed(project))
-    assert (model.conformity, model.decided_by) == (
+    [model] = model_summaries(analysed(project))
+    assert (model.standing, model.missed) == (
         "misses conditions",
         ("no answer: every answer is empty (1)",),
     )
@@ -118,8 +118,8 @@ def test_a_leak_is_still_a_leak(project: Project) -> None:
     project.run("sums_suite.json")
     analysis = analysed(project)
     assert "privacy" in {problem.problem_type for problem in analysis.problems}
-    [model] = conclude(analysis)
-    assert model.conformity == "misses conditions"
+    [model] = model_summaries(analysis)
+    assert model.standing == "misses conditions"
 
 
 def test_an_expected_failure_covers_an_empty_answer(project: Project) -> None:

@@ -14,11 +14,9 @@ from pytest_evalstudio.analysis.comparison.results import Comparison
 from pytest_evalstudio.analysis.ranking import PairedModels
 from pytest_evalstudio.analysis.summary.extras import RunExtra
 from pytest_evalstudio.analysis.summary.findings import RunFinding, grouped
-from pytest_evalstudio.analysis.summary.leaders import leader_sentences
 from pytest_evalstudio.analysis.summary.limits import limits_of
 from pytest_evalstudio.analysis.summary.models import ModelSummary, model_summaries
 from pytest_evalstudio.analysis.summary.verdict import RunVerdict, run_name, verdict_of
-from pytest_evalstudio.record.json_schema import DRAFT, with_infinities
 
 SCHEMA_VERSION = 1
 """Of the summary in `interpretation.json`; a field that goes or changes its meaning raises it."""
@@ -134,12 +132,22 @@ def summarise(
         causes=analysis.causes,
         models=models,
         pairs=analysis.pairs,
-        ranking=tuple(leader_sentences(models, analysis.pairs, extras)),
+        ranking=_ranking(models, analysis, extras),
         gates=tuple(GateSummary(text=gate.text, met=gate.met) for gate in analysis.gates),
         comparison=tuple(_comparison(comparison)) if comparison is not None else (),
         findings=tuple(grouped(analysis)),
         limits=tuple(limits_of(analysis)),
     )
+
+
+def _ranking(
+    models: Sequence[ModelSummary], analysis: Analysis, extras: Sequence[RunExtra]
+) -> tuple[str, ...]:
+    if len(models) < 2:
+        return ()
+    from pytest_evalstudio.analysis.summary.leaders import leader_sentences  # most runs have one model
+
+    return tuple(leader_sentences(models, analysis.pairs, extras))
 
 
 def _comparison(comparison: Comparison) -> list[str]:
@@ -175,6 +183,8 @@ def as_json(summary: RunSummary) -> dict[str, Any]:
 
 def summary_schema() -> dict[str, Any]:
     """Return the JSON Schema of the summary in `interpretation.json`."""
+    from pytest_evalstudio.record.json_schema import DRAFT, with_infinities
+
     (summary,), components = msgspec.json.schema_components([RunSummary], ref_template="#/$defs/{name}")
     return {
         "$schema": DRAFT,

@@ -311,7 +311,7 @@ def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path)
     assert [item.rows[0].answer.error or item.rows[0].outcomes["rouge"].reason for item in items]
     report = build_report(excerpt.record, tmp_path / "report", {}, population=excerpt.population)
     facts = report.page.read_text(encoding="utf-8")
-    assert "Errors: The host did not answer – " in facts
+    assert "Not answered: " in facts
     assert "timeout of request 70" in facts
 
 
