@@ -102,6 +102,7 @@ def _row_ids(one_part: ScoredTable, part: PartEntry) -> NDArray[np.int64]:
 def _flags(batch: Any, deciding: set[tuple[str, str]]) -> NDArray[np.uint8]:
     """Return the flags of each row of a batch; a metric that does not decide cannot fail an answer."""
     evaluators, metrics, statuses = (batch[name] for name in ("evaluator", "metric", "status"))
+    # A batch without rows has no words; numpy cannot index an empty array.
     of_status = np.array([_FLAGS.get(word, 0) for word in statuses.dictionary.to_pylist()] or [0], np.uint8)
     flags: NDArray[np.uint8] = of_status[statuses.indices.to_numpy()]
     decides = np.array(

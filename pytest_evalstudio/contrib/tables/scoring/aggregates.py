@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.core.outcomes import Metric
 
+# Those of scored rows come first: `aggregate` selects them by `<= SCORE`.
 PASSED, FAILED, SCORE, NOT_APPLICABLE, ERROR, EMPTY = range(6)
 STATUSES = ("passed", "failed", "score", "not_applicable", "error", "no_answer")
 """Words of the statuses, by number."""
