@@ -138,6 +138,7 @@ class WorkflowRun:
         if state is None:
             return StepStatus(spec=spec, status="not run", lacks=lacks, state=None)
         folder = self.folder_of(id)
+        # A step does not run again by itself over artifacts that people have edited.
         is_changed = state.identity != self._identity(spec) and not edited(folder, state)
         if lacks or is_changed or not is_whole(folder, state):
             return StepStatus(spec=spec, status="outdated", lacks=lacks, state=state)
@@ -232,6 +233,7 @@ class WorkflowRun:
     ) -> State:
         spec = self._spec(id)
         folder = self.folder_of(id)
+        # Before the identity, which has the digests of the copies.
         self.corpus.copy_collections()
         identity = self._identity(spec)
         keep_edited(folder)
@@ -255,6 +257,7 @@ class WorkflowRun:
         )
         result: StepResult = self._steps[id].run(context)
         mask_artifacts(folder)
+        # Only the first steps read the documents and their collections.
         notes = [*result.notes, *(() if spec.after else self.corpus.notes)]
         state = State(
             step=id,
@@ -397,6 +400,7 @@ def _files_of(value: Any, folder: Path) -> Iterator[Path]:
         path = folder / value
         inside = (
             sorted(path.iterdir())[:MOST_FILES]
+            # Not all files of the configuration's own folder, where a value is ".".
             if path.is_dir() and path.resolve() != folder.resolve()
             else [path]
         )

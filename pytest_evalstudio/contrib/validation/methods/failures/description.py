@@ -123,6 +123,7 @@ def _over_represented(
             if count < LEAST or not outside:
                 continue
             clusters.append(number)
+            # Fewer members without the category, which is the same as more of them with it.
             p_values.append(
                 fisher_fewer_passes(len(members) - count, len(members), outside - others, outside)
             )

@@ -108,6 +108,7 @@ class ControlScorer:
         ]
         by_key = {safe_identifier(case.key): case for case in candidates}
         answers = [answer for answer in control_answers(cases) if safe_identifier(answer.case.key) in by_key]
+        # With the same texts: only the part of the result that the condition is checked on differs.
         copies = [
             ControlAnswer(
                 case=by_key[safe_identifier(answer.case.key)], control=answer.control, text=answer.text

@@ -167,6 +167,7 @@ class RobustnessInputVariations:
 
     def _levelled(self, part: str, registry: Registry) -> str:
         id, *rest = part.split(":")
+        # The other words are options, NAME=VALUE.
         has_level = any("=" not in word for word in rest)
         if not self.intensity or has_level or not registry.perturbators.spec(id.strip()).intensities:
             return part

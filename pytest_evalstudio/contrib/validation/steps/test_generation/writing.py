@@ -37,6 +37,7 @@ from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSp
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.stats.strata import allocate, interleave
 
+# Twice as many drafts as test cases, since some are rejected.
 EACH = 2
 """Questions per request."""
 PROMPT = "questions"
