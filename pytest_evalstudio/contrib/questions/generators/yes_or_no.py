@@ -315,6 +315,7 @@ def _false_factor(clause: Clause, before: str, after: str) -> float:
         return _MORE if clause.aux in _ALLOWED and not _DEADLINE.search(before) else 0.0
     if _AT_LEAST.search(before):
         return _MORE if clause.aux in _OBLIGED and not _UNCLEAR.search(_AT_LEAST.sub("", before)) else 0.0
+    # Directly before the quantity "by" and "to" belong to a change: "rose by 5 %".
     if _UNCLEAR.search(before.removesuffix("by ").removesuffix("to ")) or _UNCLEAR.search(after):
         return 0.0
     is_limit = re.search(r"(?i)\b(?:within|up|most|least)\b", before)

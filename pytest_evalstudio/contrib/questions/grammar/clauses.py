@@ -97,6 +97,7 @@ class Clause:
         """Return the question that begins with a question phrase and asks for a part of the clause."""
         words = " ".join(filter(None, [wh, self.aux, subject, self.group, rest.strip()]))
         text = re.sub(r"\s+", " ", words).rstrip(" ,.")
+        # The full stop at the end of the sentence was removed with that of "p.m.".
         return f"{text}.?" if text.endswith((" a.m", " p.m")) else f"{text}?"
 
 
@@ -228,6 +229,7 @@ def _divided(clause: Clause) -> tuple[Clause, list[str] | None]:
         if _continues(clause, words):
             return first, words
         if clause.voice == "passive" and len(words) > 1 and is_participle(words[0].lower()):
+            # A participle after a modal needs its "be" again.
             auxiliaries = [clause.aux, "be"] if clause.aux in MODALS else [clause.aux]
             return first, [*auxiliaries, *words]
         is_object = len(words) > 1 and words[1].lower() in DETERMINERS | {"it", "you", "us"}

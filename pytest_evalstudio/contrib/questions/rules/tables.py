@@ -204,6 +204,7 @@ def _table(text: str) -> _Table | None:
     width = next((at for at, cell in enumerate(cells) if _RULE.fullmatch(cell)), 0) - 1
     if width < 2 or not all(_RULE.fullmatch(cell) for cell in cells[width + 1 : 2 * width + 1]):
         return None
+    # Rows are joined by an empty cell: "| c | 1 | | d | 2 |".
     rows = [cells[start : start + width] for start in range(2 * width + 2, len(cells), width + 1)]
     return _Table(cells[:width], [row for row in rows if row[0]])
 
