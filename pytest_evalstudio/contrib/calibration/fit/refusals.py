@@ -28,6 +28,7 @@ def refusals(
         rule: by which it was chosen.
     """
     reasons = [*_direction(figures, columns), *_area(figures)]
+    # Further figures of such scores would say nothing.
     if not reasons:
         reasons += [*_target(figures, cut, rule), *_threshold(figures, columns), *_errors(figures)]
     if not reasons:
@@ -55,6 +56,7 @@ def _direction(figures: CalibrationFigures, columns: Sequence[Column]) -> Iterat
 
 def _area(figures: CalibrationFigures) -> Iterator[Refusal]:
     interval = _deciding_interval(figures)
+    # An interval below 0.5 is reported by `_direction`.
     if interval is not None and (interval[0] > CHANCE or interval[1] < CHANCE):
         return
     bounds = "unknown" if interval is None else f"{figure(interval[0])} to {figure(interval[1])}"

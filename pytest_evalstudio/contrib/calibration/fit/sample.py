@@ -98,6 +98,8 @@ class LabelledSample:
             self._check_levels(self.parts()[0], MIN_OF_A_KIND_FOR_CURVE)
             return
         good = int(self.good.sum())
+        # Half of the training part of a fold, which is 4/5 of all, must give the quantiles; folds may differ
+        # in size.
         min_size = max(2 * MIN_OF_A_KIND, -(-min_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
         message = f"{good} good and {len(self) - good} bad labelled answers are too few"
         if min(good, len(self) - good) < MIN_OF_A_KIND or len(self) < min_size:

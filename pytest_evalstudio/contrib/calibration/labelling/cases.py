@@ -239,6 +239,7 @@ def _ranks(cases: Sequence[LabelledCase], columns: Sequence[Column]) -> Iterator
         is_open = column.metric.range[0] >= 0 and math.isinf(column.metric.range[1])
         for case in cases:
             score = case.scores[column.key]
+            # As the curves take such a score, see `curves._standardised`.
             yield math.log1p(max(0.0, score)) if is_open else score
         return
     shares = np.zeros(len(cases))

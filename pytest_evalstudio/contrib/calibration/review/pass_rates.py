@@ -74,6 +74,7 @@ def corrected_pass_rates(population: AnswerPopulation, labels: Path) -> PassRate
     if inclusion:
         strata = population_strata(population)
         check_sample(population, strata, inclusion, labels)
+        # Other labels were not drawn with these probabilities.
         labelled = {identity: label for identity, label in labelled.items() if identity in inclusion}
     truths = np.array([labelled.get(case.identity, np.nan) for case in population.cases], dtype=np.float64)
     counts = np.bincount(strata[~np.isnan(truths)], minlength=int(strata.max(initial=0)) + 1)

@@ -146,6 +146,7 @@ class ReviewSession:
 
     def accepts(self, label: object) -> bool:
         """Return whether a value of the page is a label: 1 good, 0 bad, None to take it back."""
+        # True is an int, too.
         return label is None or (type(label) is int and label in (0, 1))
 
     def label(self, id: int, answer: str, label: int | None, reason: str = "") -> dict[str, Any]:
@@ -242,6 +243,7 @@ class ReviewSession:
 
     def _case_of(self, id: int) -> LabelledCase:
         """Return the shown answer; refuse one that was not drawn."""
+        # What was shown once can be labelled, even if labels of others have changed the draw since.
         if id not in self._shown:
             if all(draw.at != id for draw in self.labelling_state().drawn):
                 raise KeyError(id)
