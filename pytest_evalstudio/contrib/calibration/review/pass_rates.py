@@ -135,6 +135,7 @@ def _rate(
     model: str = "",
     other: str = "",
 ) -> PassRate:
+    # One answer without a verdict makes the mean NaN, and the figure None.
     verdicts = np.array([np.nan if case.verdict is None else case.verdict for case in population.cases])
     sides = [rows] if others is None else [rows, others]
     labels = [int((~np.isnan(truths[side])).sum()) for side in sides]

@@ -79,6 +79,7 @@ class ReviewSession:
     def labelling_state(self) -> Labelling:
         """Return the state of the labelling of all raters."""
         ratings = self.store.ratings()
+        # Each request of the page asks for the state: a curve is fitted only where labels have changed.
         with self._lock:
             if self._seen is None or self._seen[0] != ratings:
                 self._seen = ratings, self.source.labelling_state(ratings)
@@ -113,6 +114,7 @@ class ReviewSession:
         drawn = [draw.at for draw in status.drawn]
         if not self.role:
             return drawn
+        # Without the decisions of adjudicators, which would take their answers from the list.
         _, divided = majority(label for label in status.ratings if label.role != ADJUDICATOR)
         in_dispute = set(divided)
         return [at for at in drawn if self.population.cases[at].identity in in_dispute]
