@@ -265,6 +265,7 @@ class WorkflowRun:
             summary=masked(result.summary),
             waits=masked(result.waits),
             identity=identity,
+            # New at each run: later steps, whose identity has it, are outdated by it even with equal inputs.
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
@@ -342,6 +343,7 @@ class WorkflowRun:
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """Return the part of the configuration that the step uses."""
         used = spec.configured_of(self._steps[spec.id])
+        # Only what is set: a new option with its default outdates no step.
         settings = self.config.model_dump(
             include={name for name in used if "." not in name}, exclude_unset=True, mode="python"
         )

@@ -97,6 +97,7 @@ def _tested(
     if held_out is None:
         return _Tested(cases, groups)
     labels = held_out.tolist()
+    # By identity: answers of several models have one key.
     made_of = {id(case) for case, label in zip(failed, labels, strict=True) if label < 0}
     members = [
         [case for case, label in zip(failed, labels, strict=True) if label == number]

@@ -111,6 +111,7 @@ class RobustnessInputVariations:
             folder=context.config.folder,
             registry=context.registry,
             judge=lambda: context.provider.judges.open(context.config),
+            # A workflow comes with test data, perhaps from others: it must not name files to be read.
             allow_paths=False,
         )
         if not perturbed.added:
@@ -220,6 +221,7 @@ def variations(results: Results, deciding: Collection[str] = ()) -> tuple[list[V
     """
     ids = {name.partition(".")[0] for name in deciding}
     of = {id(result.task): result for result in results}
+    # Keys may be those of several answers; a variation has the task of its original itself.
     variants, lost = [], 0
     for result in results:
         original = of.get(id(result.task.source)) if result.task.source is not None else None

@@ -228,6 +228,7 @@ def _requests(context: StepContext, settings: GenerationSettings, material: Mate
     kinds = material.generators
     groups = {}
     for number, id in enumerate(material.topics):
+        # As `choosing._rotated` says.
         start = number % len(kinds)
         groups[id] = [_of_kind(context, material, id, kind) for kind in [*kinds[start:], *kinds[:start]]]
     weights = {id: topic.size * float(settings.weights.get(id, 1)) for id, topic in material.topics.items()}
