@@ -139,6 +139,7 @@ def _pair_of_sentence(sentence: str, corpus: Corpus) -> _Pair | None:
         return pair
     parts = (SimpleSentence(sentence), *simple_sentences(sentence))
     simple = [SimpleSentence(text, part.context) for part in parts for text in single_statements(part.text)]
+    # The sentence itself was tried above.
     pairs = (_pair(part.text, corpus, part.context) for part in simple if part.text != sentence)
     confirmations = (_confirmation(part, corpus) for part in simple)
     return next((pair for pair in (*pairs, *confirmations) if pair), None)
@@ -171,6 +172,7 @@ def _confirmation_of_clause(clause: Clause, part: SimpleSentence, corpus: Corpus
         return None
     if (part.context and _CLAUSE.search(rest)) or _is_unclear(clause, rest, part.context):
         return None
+    # "No refunds are paid" is asked as "Are any refunds paid?".
     subject = re.sub(r"^no\s", "any ", uncapitalised(clause.subject, corpus))
     if is_denied and clause.aux == "must":
         clause = replace(clause, aux="may")  # "must not" forbids

@@ -101,6 +101,7 @@ class Clause:
         return f"{text}.?" if text.endswith((" a.m", " p.m")) else f"{text}?"
 
 
+# Several generators ask for the clauses of the same sentence.
 @functools.lru_cache(maxsize=4096)
 def clauses(sentence: str) -> tuple[Clause, ...]:
     """Return the main clauses of a plain sentence with one subject; () where the rules are not sure.
@@ -196,6 +197,7 @@ def _clause(subject: list[str], words: list[str], at: int) -> Clause | None:
         group=group.group,
         verb=group.verb,
         form=group.form,
+        # A word has the comma after it: that after the verb belongs to the rest.
         rest=f", {rest}" if rest and words[group.end - 1].endswith(",") else rest,
         voice=group.voice,
         is_plural=_agreed(group.aux, plural=plural),

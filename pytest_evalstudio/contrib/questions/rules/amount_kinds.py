@@ -190,6 +190,7 @@ def date(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     wh = _QUESTION_WORD_OF_DATE.get(slot.prep)
     has_second_date = re.search(r"\b(?:and|or|that)\b|^\sof\b", slot.after)
     if wh is None or slot.bound or has_second_date or clause.voice == "copula":
+        # Without the agent of a passive: "on 3 May by the board".
         return ""
     rest = re.sub(r"^\s+by\s(?:an?|the)\s[^,]+$", "", f"{slot.before} {slot.after}")
     return "" if quantities_and_counts(rest) or clause.verb in CHANGES else clause.ask(wh, subject, rest)

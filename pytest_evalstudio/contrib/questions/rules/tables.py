@@ -85,6 +85,7 @@ def cell_questions(text: str, before: str = "") -> Iterator[QuantityQuestion]:
     label = _label(table.heads[0].lower(), before)
     is_specification = len(table.heads) == 2 and table.heads[1].lower() in _VALUES
     for row in table.rows:
+        # A row may be shorter than the head.
         for head, cell in zip(table.heads[1:], row[1:], strict=False):
             noun = head.lower().split()[-1] if head else ""
             name = _row_name(row[0], label, noun) if label and noun in _PROPERTIES else ""
