@@ -291,6 +291,7 @@ def _figure(manifest: ScoredManifest, check: GateCheck, aggregate: MetricAggrega
 
 def _is_worse(change: BaselineChange | None, better: str, allowed_drop: float) -> bool:
     """Return True if the whole interval of the difference is beyond the allowed drop, on the worse side."""
+    # A figure that cannot be compared must not pass.
     if change is None:
         return True
     low, high = change.interval or (change.difference, change.difference)

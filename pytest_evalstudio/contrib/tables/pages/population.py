@@ -75,6 +75,7 @@ def verdicts_of(table: ScoredTable) -> dict[str, dict[str, int]]:
         for batch in one_part.scores([ROW_ID, "model", "evaluator", "metric", "status"]):
             rows = np.searchsorted(row_ids, batch[ROW_ID].to_numpy())
             models[rows] = _codes(batch["model"], names)
+            # A row has several scores in a batch: assigning to `flags[rows]` would keep one of them.
             np.bitwise_or.at(flags, rows, _flags(batch, deciding))
         _count(flags, models, names, counts)
     return {model: {verdict: by[verdict] for verdict in VERDICTS} for model, by in counts.items()}

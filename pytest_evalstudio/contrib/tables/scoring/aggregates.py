@@ -83,6 +83,7 @@ def partitions(models: Sequence[str], groups: Mapping[str, Sequence[str]]) -> li
         models: model of each row.
         groups: kept column to its value in each row.
     """
+    # As objects: an array of texts would take the width of the longest for each.
     names = np.array(models, dtype=object)
     parts = []
     for model, rows in _places(names, np.arange(len(names))):
