@@ -81,6 +81,7 @@ def compare(
             *measure.attacks.items(),
             (ALL, [score for scores in measure.attacks.values() for score in scores]),
         )
+        # With one generator, all attacks are its attacks: they would be tested twice.
         if generator != ALL or len(measure.attacks) > 1
     ]
     tested = [comparison for comparison in comparisons if not comparison.note]

@@ -178,6 +178,7 @@ def support_by_evidence(case: TestCase) -> float | None:
     # A language model may repeat words of the question in its answer.
     stem_set = set(stems(evidence)) | (set(stems(case.prompt)) if is_written(case) else set())
     numbers = {word for text in texts for word in stems(text)}
+    # Quantities were checked above, in any notation.
     rest = words - numbers
     return round(len(rest & stem_set) / len(rest), 6) if rest else 1.0
 
@@ -188,6 +189,7 @@ def sentences_of(cases: Sequence[TestCase]) -> list[str]:
     return [
         sentence
         for source in sources
+        # The evidence as a sentence, too: it may have other ends than those of the split.
         for part in (
             source,
             *(evidence_of(case) for case in cases if (case.model_extra or {}).get("source_text") == source),
