@@ -276,6 +276,7 @@ def _pair(
         win_rate_a=None if rate is None else _rounded(rate),
         low=None if low is None else _rounded(low),
         high=None if high is None else _rounded(high),
+        # As with `_DIGITS`, machines may differ in further ones.
         p=None if p is None else float(f"{p:.6g}"),
         p_adjusted=None if adjusted is None else float(f"{adjusted:.6g}"),
         is_separable=adjusted is not None and adjusted <= ALPHA,
