@@ -325,6 +325,7 @@ def _false_factor(clause: Clause, before: str, after: str) -> float:
     # Directly before the quantity "by" and "to" belong to a change: "rose by 5 %".
     if _UNCLEAR.search(before.removesuffix("by ").removesuffix("to ")) or _UNCLEAR.search(after):
         return 0.0
+    # "Within a further 14 days" is a limit, too, though its words are apart.
     is_limit = re.search(r"(?i)\b(?:within|up|most|least)\b", before)
     return 0.0 if clause.aux in _ALLOWED or is_limit else _MORE
 
