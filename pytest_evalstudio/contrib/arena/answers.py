@@ -52,6 +52,7 @@ def playing_part(suite: TestSuite) -> TestSuite:
             for case in test.test_cases
             if not case.skip
             and not any(
+                # A source outside of the suite is no question that would count twice.
                 link.type == SOURCE and link.target in keys and link.target != case.key
                 for link in case.relationships
             )

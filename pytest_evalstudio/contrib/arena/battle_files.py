@@ -31,7 +31,9 @@ def texts_id(question: str, answers: Mapping[str, str]) -> str:
     digest = hashlib.sha256()
     for text in (question, *(part for pair in sorted(answers.items()) for part in pair)):
         encoded = text.encode("utf-8", "backslashreplace")
+        # With its length, so that ("ab", "c") and ("a", "bc") differ.
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    # A spreadsheet would rewrite a number.
     return f"t{digest.hexdigest()[:15]}"
 
 

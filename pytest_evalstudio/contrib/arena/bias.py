@@ -26,6 +26,7 @@ def position_bias(battles: Sequence[Battle]) -> Bias | None:
 
 def length_bias(battles: Sequence[Battle]) -> Bias | None:
     """Return the advantage of an answer twice as long as the other; None where lengths are not known."""
+    # An empty answer has no ratio of lengths.
     measured = [battle for battle in battles if battle.chars_a and battle.chars_b]
     return _bias(measured, lambda battle: math.log2((battle.chars_a or 1) / (battle.chars_b or 1)))
 

@@ -84,6 +84,7 @@ def games_of(
         for pair in itertools.combinations(sorted(set(answered) & set(models or answered)), 2):
             first, second = (answered[name] for name in pair)
             draw = drawn(seed, first.key, *pair, *voters)
+            # The lowest bit decides the sides, the others the place, so that both are independent.
             game = Game(second, first) if draw & 1 else Game(first, second)
             games.append((draw, game))
             if both_orders:
@@ -122,6 +123,7 @@ def unplayed(
         game_id = identity(battle.prompt_key, battle.models, battle.model_a)
         game = unplayed_games.get(game_id)
         if not battle.rater and battle.judge == judge and game is not None:
+            # Files of other programs have no digest.
             if battle.texts_id and battle.texts_id != game.texts_id:
                 continue
             played.add(game_id)

@@ -184,6 +184,7 @@ class ArenaItem(RecordedItem):
         super().setup()
         if self.config.getoption("setuponly", False):
             return
+        # Not in `runtest`: a game without a verdict is an error of the test, no failure.
         self._judged = self._run.judged(self._models)
         if self._judged.faults:
             reason, count = next(iter(self._judged.faults.items()))

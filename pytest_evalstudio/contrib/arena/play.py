@@ -176,6 +176,7 @@ class _Bench:
         self._judges = Judges(registry or Registry(), self._cache)
         try:
             self.panel = self._judges.open(config, _judge_table(config, options.judges), defaults=SETTINGS)
+        # `__exit__` is not called where `__init__` raises.
         except BaseException:
             self._close()
             raise

@@ -157,12 +157,14 @@ class _Figures:
         self.wins = table.wins()
         strengths = bradley_terry(self.wins)
         prior = PRIOR_WINS * has_played(self.wins)
+        # `prior` is in the counts already.
         sampled = bradley_terry(resampled + prior, prior=0.0)
         covariance = strength_covariance(table.prompt_wins() + prior, strengths)
         self.strength = scale.initial + unit * strengths
         self.strength_ends = scale.initial + unit * _strength_ends(table, strengths, sampled, covariance)
         self.p_of_strengths = _p_of_strengths(table, strengths, sampled, covariance)
         games = resampled + resampled.swapaxes(1, 2)
+        # A sample may have no game of a pair: 0 / 0.
         with np.errstate(invalid="ignore"):
             self.win_rates: Floats = resampled / games
         self.groups = _groups(self.wins)
@@ -234,6 +236,7 @@ def _strength_ends(table: GameTable, strengths: Floats, sampled: Floats, covaria
 
 def _quantile(table: GameTable) -> float:
     """Return Student's quantile for the number of prompts."""
+    # Prompts are numbered from 0: the greatest number is the degrees of freedom.
     return student_quantile(0.975, max(1, int(table.prompts.max())))
 
 
@@ -244,8 +247,10 @@ def _p_of_strengths(table: GameTable, strengths: Floats, sampled: Floats, covari
     """
     variances = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
     spread = (sampled[:, :, None] - sampled[:, None, :]).std(axis=0)
+    # Not 0, by which the next line divides.
     errors = np.maximum(np.sqrt(np.maximum(variances, 1e-300)), spread) * _quantile(table) / _NORMAL_QUANTILE
     scores = np.abs(strengths[:, None] - strengths[None, :]) / errors
+    # erfc(z / √2) is the two-sided p of a normal score z.
     return np.array([[math.erfc(score / math.sqrt(2)) for score in row] for row in scores.tolist()])
 
 
@@ -271,6 +276,7 @@ def _pair(
         win_rate_a=None if rate is None else _rounded(rate),
         low=None if low is None else _rounded(low),
         high=None if high is None else _rounded(high),
+        # As with `_DIGITS`, machines may differ in further ones.
         p=None if p is None else float(f"{p:.6g}"),
         p_adjusted=None if adjusted is None else float(f"{adjusted:.6g}"),
         is_separable=adjusted is not None and adjusted <= ALPHA,
@@ -339,4 +345,5 @@ def _groups(wins: Floats) -> list[list[int]]:
 
 
 def _rounded(value: float, digits: int = _DIGITS) -> float:
+    # Adding 0.0 turns -0.0 into 0.0.
     return round(float(value), digits) + 0.0

@@ -22,6 +22,7 @@ class BattleStore:
     """
 
     def __init__(self, path: Path) -> None:
+        # A link stays a link: replacing the file would replace the link itself.
         self.path = Path(os.path.realpath(path))
 
     def battles(self) -> list[Battle]:

@@ -60,6 +60,7 @@ class GameTable:
         pairs = np.minimum(self.first, self.second) * number + np.maximum(self.first, self.second)
         distinct = np.unique(self.prompts * number**2 + pairs) % number**2
         prompts = np.bincount(distinct, minlength=number**2).reshape(number, number)
+        # Pairs are counted above the diagonal only; `prompts.T` has the other half.
         return wins * (prompts + prompts.T) / np.maximum(wins + wins.T, 1.0)
 
     def prompt_points(self, model: int, other: int) -> Floats:

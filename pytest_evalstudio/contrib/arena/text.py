@@ -136,6 +136,7 @@ def _rate(bias: Bias) -> str:
 
 
 def _short(name: str) -> str:
+    # Names of versions of a model often differ at their ends.
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 13]}…{name[-12:]}"
 
 

@@ -114,6 +114,7 @@ class VoteSession:
             prompt_key=game.prompt_key,
             model_a=model_of(game.first),
             model_b=model_of(game.second),
+            # A vote that is taken back needs a winner, too; it is not compared.
             winner=WINNERS.get(label, "tie"),
             rater=self.rater,
             chars_a=len(game.first.actual_output),
@@ -146,6 +147,7 @@ class VoteSession:
         return votes
 
     def _is_valid(self, battle: Battle, game: Game) -> bool:
+        # Votes of other programs have no digest.
         return battle.texts_id in ("", game.texts_id)
 
     def _game(self, id: int) -> Game:

@@ -123,8 +123,11 @@ class RequestQueue:
             allows_alone: whether it may be a request that is checked alone.
         """
         for waiting in (self._shared, self._alone):
+            # A request whose client waits no more is done already: its future was cancelled at the time
+            # limit.
             while waiting and waiting[0].future.done():
                 waiting.popleft()
+        # By arrival: without it, long requests would wait until no short ones come.
         is_first = bool(self._alone) and (not self._shared or self._alone[0].number < self._shared[0].number)
         if allows_alone and is_first:
             return RequestBatch([self._alone.popleft()])

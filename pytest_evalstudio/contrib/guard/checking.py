@@ -71,6 +71,7 @@ class Guard:
         plugins = registry or Registry()
         base = settings or Configuration(folder=file.absolute().parent)
         content = guardrails or read_guardrails(file)
+        # The file alone names the evaluators, and a gate is about runs.
         config = with_guardrails(base.model_copy(update={"evaluators": None, "gate": []}), content)
         self._plan = Plan(plugins, config)
         if not self._plan.selected:
@@ -209,6 +210,7 @@ def _metrics(selected: ConfiguredEvaluator, verdict: Verdict) -> list[MetricChec
             continue
         score = verdict.scores.get(metric.key)
         limit = selected.thresholds[metric.key]
+        # JSON has no infinity.
         threshold = limit if math.isfinite(limit) else None
         has_verdict = score is not None and threshold is not None
         checks.append(
@@ -228,6 +230,7 @@ def _missed(selected: ConfiguredEvaluator, verdict: Verdict) -> str:
     parts = []
     for key in verdict.missed:
         metric = selected.spec.metric(key)
+        # "0 < 1" of a yes/no metric says less than its reason.
         if metric is not None and metric.boolean and verdict.reason:
             parts.append("failed")
             continue

@@ -121,6 +121,7 @@ class LimitedProtocol(H11Protocol):
         super().data_received(data)
         if self._has_request or self.transport.is_closing():
             self._stop_header_timer()
+        # A timer that runs is not begun again: a client could send one byte at a time.
         elif self._header_timer is None:
             self._expect_headers()
         self._register()
@@ -140,6 +141,7 @@ class LimitedProtocol(H11Protocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         if self._reading_timer is None:
+            # Reading a part does not extend it: the buffer must drain in this time.
             self._reading_timer = self.loop.call_later(
                 self._limits.reading_s, self.close_for, CloseReason.UNREAD
             )

@@ -95,6 +95,7 @@ class JournalHandler(logging.Handler):
         self._journal = journal
 
     def emit(self, record: logging.LogRecord) -> None:
+        # The template, not the text: with its arguments, each line would be a kind of its own.
         template = _first_line(str(record.msg))
         text = _first_line(record.getMessage())
         error = record.exc_info[0] if record.exc_info else None

@@ -46,6 +46,7 @@ class RequestLimits:
             await _refuse(send, 401, "the bearer token is missing or wrong")
             return
         length = headers.get(b"content-length", b"")
+        # `int` is slow for thousands of digits, and fails beyond 4,300.
         if length.isdigit() and (len(length) > 12 or int(length) > self._most_bytes):
             await _refuse(send, 413, f"the request is longer than {self._most_bytes} bytes")
             return
@@ -63,6 +64,7 @@ class RequestLimits:
 
     def _is_authorised(self, headers: dict[bytes, bytes]) -> bool:
         scheme, _, credentials = headers.get(b"authorization", b"").partition(b" ")
+        # The token first and in constant time, so that the duration tells nothing of it.
         return hmac.compare_digest(credentials.strip(), self._token) and scheme.lower() == b"bearer"
 
     async def _body(self, receive: Receive) -> bytes | None:
@@ -108,6 +110,7 @@ async def _refuse(send: Send, status: int, reason: str) -> None:
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
     else:
+        # The rest of the body may be on its way, and is not read.
         headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": content})

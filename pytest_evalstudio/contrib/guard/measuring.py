@@ -15,6 +15,7 @@ class Measures:
     """Counters and histograms of one service."""
 
     def __init__(self) -> None:
+        # The common registry refuses a second service in the same process.
         self._registry = CollectorRegistry()
         self._checks = self._counter("checks", "Checked answers", "verdict")
         self._failures = self._counter("failures", "Requests without a verdict", "reason")

@@ -131,6 +131,7 @@ class GuardPool:
     async def _reload(self) -> None:
         previous = self._group
         try:
+            # The requests share one queue with the previous workers, which go on until the new ones are warm.
             self._group = await self._opened()
         except (EvalStudioError, OSError) as exc:
             self._measures.reloaded(accepted=False)

@@ -80,6 +80,7 @@ class GuardServer(uvicorn.Server):
         self._accepting: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # The base class starts the lifespan, and opens no socket of its own.
         await super().startup(sockets=[])
         self._change = asyncio.Event()
         self._table = ConnectionRegistry(self._change.set, self._closed)
@@ -93,6 +94,7 @@ class GuardServer(uvicorn.Server):
             with contextlib.suppress(asyncio.CancelledError):
                 await self._accepting
         self._listening.close()
+        # Connections that are being made are not yet among those that the base class closes.
         if self._connecting:
             await asyncio.wait(self._connecting)
         await super().shutdown(sockets=[])
@@ -103,11 +105,13 @@ class GuardServer(uvicorn.Server):
         while True:
             try:
                 connection, _ = await loop.sock_accept(self._listening)
+            # The client has left before it was accepted: no fault of the service.
             except ConnectionAbortedError:
                 continue
             except OSError as exc:
                 fact = exc.strerror or type(exc).__name__
                 self._journal.fault("accept", f"a connection cannot be accepted: {fact}")
+                # Most likely no descriptor is left.
                 self._close_oldest()
                 await asyncio.sleep(_RETRY_S)
                 continue

@@ -151,6 +151,7 @@ def _add_checks(app: FastAPI, checker: _Checker) -> None:
     async def check(request: CheckRequest) -> Any:
         """Check one answer."""
         [verdict] = await checker.check([request])
+        # Encoded by the worker: FastAPI sends a response as it is, and has the model for the schema only.
         return _json(verdict.content)
 
     @app.post("/v1/check/batch", response_model=BatchVerdicts)
@@ -187,6 +188,7 @@ async def _malformed(_: Request, exc: Exception) -> Response:
 
 
 async def _broken(_: Request, exc: Exception) -> Response:
+    # The message may quote the request.
     return JSONResponse({"error": f"the check failed: {type(exc).__name__}"}, status_code=500)
 
 

@@ -88,12 +88,14 @@ class WorkerGroup:
         Raises:
             WorkerRefused: if one of them cannot be started; then the others are ended.
         """
+        # At the same time: each loads the models.
         starts = [asyncio.create_task(self._started()) for _ in range(self._options.workers)]
         try:
             self._workers = list(await asyncio.gather(*starts))
         except BaseException:
             for start in starts:
                 start.cancel()
+            # A start that was cancelled has ended its process; those that are complete are killed here.
             for worker in await asyncio.gather(*starts, return_exceptions=True):
                 if isinstance(worker, Worker):
                     worker.kill()
@@ -133,6 +135,7 @@ class WorkerGroup:
             except BaseException:
                 worker.kill()
                 raise
+            # A worker that has ended does not count for long requests until its successor is there.
             self._living -= 1
             if self._retired.is_set():
                 await worker.stop()
@@ -185,6 +188,7 @@ class WorkerGroup:
 
     def _check_again(self, batch: RequestBatch) -> None:
         """Check each request of a lost batch alone, so that only the one that ends workers fails."""
+        # A batch of several was never lost before: those that were are alone.
         is_last = any(entry.tries + 1 >= MAX_TRIES for entry in batch.entries)
         if is_last:
             batch.fail(CheckLost())

@@ -118,6 +118,7 @@ def run_worker(connection: Connection, source: GuardDescription, check_s: float)
 
 def _reply(guard: BatchChecker, batch: Sequence[CheckTexts]) -> list[EncodedVerdict] | Failed:
     requests = [
+        # The service has validated it.
         CheckRequest.model_construct(
             question=texts.question, context=list(texts.context), answer=texts.answer
         )
@@ -146,6 +147,7 @@ def _end_with_service() -> None:
     service = multiprocessing.parent_process()
     if service is not None:
         service.join()
+        # `sys.exit` would end this thread only.
         os._exit(1)
 
 

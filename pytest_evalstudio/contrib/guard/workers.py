@@ -85,6 +85,7 @@ class Worker:
         """
         spawning = asyncio.ensure_future(asyncio.to_thread(_spawn, source, check_s))
         try:
+            # The thread cannot be stopped: a process that it starts later is killed by the callback.
             process, connection = await asyncio.shield(spawning)
         except asyncio.CancelledError:
             spawning.add_done_callback(_kill_spawned)
@@ -96,6 +97,7 @@ class Worker:
         try:
             first = await worker._reply
         except WorkerEnded:
+            # The exit status is known from then on.
             await worker._gone
             raise WorkerRefused(f"a worker ended while it loaded its models ({_status(process)})") from None
         except asyncio.CancelledError:
@@ -140,6 +142,7 @@ class Worker:
         with suppress(OSError):
             self._connection.send(None)
         try:
+            # Cancelling at the limit must not reach `_gone`, which is awaited below.
             await asyncio.wait_for(asyncio.shield(self._gone), STOP_S)
         except TimeoutError:
             self.kill()
@@ -152,6 +155,7 @@ class Worker:
                 message = self._connection.recv()
                 self._post(self._receive, message)
         self._post(self._end)
+        # The pipe has ended, but the process may still run or hang.
         self._process.join(STOP_S)
         self._process.kill()
         self._process.join()

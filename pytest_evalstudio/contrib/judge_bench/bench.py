@@ -92,6 +92,7 @@ def has_grades(evaluator: str, *, config: Configuration, registry: Registry | No
 def is_scale(selected: ConfiguredEvaluator) -> bool:
     """Return True if the scores of an evaluator are grades on a scale beyond 0 to 1."""
     high = selected.spec.primary.range[1]
+    # Beyond 0 to 1, and bounded: a metric without a limit counts something.
     return 1 < high < math.inf
 
 
@@ -109,6 +110,7 @@ class Bench:
     questions: set[str] = dataclasses.field(default_factory=set)
 
     def __post_init__(self) -> None:
+        # The judge itself is opened for each round, see `outcomes`.
         others = [requirement for requirement in self.selected.requires if requirement != JUDGE]
         if others:
             self.provider.open(self.config, [self.selected])
@@ -136,6 +138,7 @@ class Bench:
             self.cache if repeat == 1 else None,
             repeat=repeat,
             reverse_options=reverse_options,
+            # All rounds spend from one budget.
             budgets=self.budgets,
             examples=examples,
         )
@@ -173,6 +176,7 @@ class Bench:
 
     def _of_other_questions(self, cases: Sequence[Case], changed: Sequence[Case]) -> Verdicts:
         """Return the verdicts on changed cases; none where the judge is asked the same questions."""
+        # The set grows only by questions that were not asked before.
         before = len(self.questions)
         verdicts = self.verdicts(cases, self.outcomes(changed))
         return verdicts if len(self.questions) > before else {}
@@ -219,6 +223,7 @@ def clusters_of(cases: Sequence[Case]) -> dict[tuple[str, str], int]:
     clusters = {}
     for case in cases:
         key, visited = case.key, {case.key}
+        # Cases may name each other as sources.
         while (source := sources.get(key)) is not None and source not in visited:
             visited.add(source)
             key = source
@@ -252,6 +257,7 @@ def is_english(text: str) -> bool:
     >>> is_english("It costs five euros a month."), is_english("Es kostet fünf Euro im Monat.")
     (True, False)
     """
+    # The beginning is enough to tell the language, whatever the length.
     words = [word.lower() for word in _WORD.findall(text[:10_000])]
     return len(words) >= MIN_WORDS and sum(word in FUNCTION_WORDS for word in words) >= MIN_ENGLISH * len(
         words

@@ -61,6 +61,7 @@ class Drift:
     @property
     def is_drift(self) -> bool:
         """Return whether the verdicts changed beyond noise, or are missing now."""
+        # Where most verdicts are missing, too few are left to compare.
         return min(self.p, self.p_lost) <= P_VALUE or self.lost > self.compared
 
 
@@ -160,6 +161,7 @@ def compare_canaries(before: CanaryRecord, after: CanaryRecord) -> Drift:
         if shares[0] != shares[1]:
             changed.append(Changed(key=key, before=shares[0], after=shares[1]))
     missing_before, missing_after = _missing(before), _missing(after)
+    # Without missing verdicts, the second test can say nothing, and costs no correction.
     tests = 2 if missing_before or missing_after else 1
     return Drift(
         compared=len(counts),

@@ -121,10 +121,12 @@ class CanaryRecord(_Part):
     @property
     def unjudged(self) -> int:
         """Return the number of answers without a verdict in any round."""
+        # True for no rounds as well.
         return sum(set(rounds) <= {None} for rounds in self.verdicts.values())
 
     def save(self, path: Path) -> None:
         """Write the file."""
+        # ASCII, so that any text of a configuration can be written.
         content = json.dumps(self.model_dump(mode="json"), indent=1, ensure_ascii=True)
         write_whole(path, (content + "\n").encode())
 
@@ -134,6 +136,7 @@ def canary_set() -> tuple[CanarySet, str]:
     """Return the canary set of this package, and its digest."""
     text = resources.files(_PACKAGE).joinpath(_FILE).read_text(encoding="utf-8")
     content = json.loads(text)
+    # The digest is of the content: another layout of the file does not change it.
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=True).encode()
     return CanarySet.model_validate(content), hashlib.sha256(canonical).hexdigest()[:16]
 

@@ -123,6 +123,7 @@ def _of_probe(name: str, probe: JudgeProbe, repeats: JudgeProbe, wrong: set[Iden
         common = set(compared) & set(noise.compared)
         by_probe = len(common & (set(flipped) - set(noise.flipped)))
         by_noise = len(common & (set(noise.flipped) - set(flipped)))
+        # Without further rounds, there is no noise to compare with.
         if common and (by_probe <= by_noise or sign_test(by_probe, by_noise) > PROBE_P_VALUE):
             return None
         fact = f"{counts} verdicts flip where {_CHANGES[name]}"
@@ -141,6 +142,7 @@ def _direction(name: str, probe: JudgeProbe) -> str:
     flipped = probe.flipped
     to_fail = sum(probe.first[identity] for identity in flipped)
     to_pass = len(flipped) - to_fail
+    # Chunks have no side that a verdict could prefer.
     if name == CHUNK_ORDER or sign_test(to_pass, to_fail) > P_VALUE:
         return ""
     if name == PADDING:

@@ -197,6 +197,7 @@ def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: TokenPrices | No
     """Return what judging took; figures per verdict divide all of it by the verdicts that there are."""
     judged_outcomes = [outcome for outcome in outcomes if outcome.judging is not None]
     spent = sum((outcome.judging for outcome in judged_outcomes if outcome.judging is not None), Judging())
+    # A cost that is known in part would look like the whole.
     is_priced = bool(spent.calls) and (prices is not None or not spent.unpriced)
     cost_usd = spent.cost_usd if prices is None else prices.cost_usd(spent)
     return {
@@ -208,6 +209,7 @@ def _effort(outcomes: Sequence[Outcome], verdicts: int, prices: TokenPrices | No
             len(judged_outcomes),
         ),
         "contradictions": sum(outcome.code == OutcomeCode.JUDGE_CONTRADICTORY for outcome in outcomes),
+        # A repair is a call, too: the share is of the first calls.
         "repair_rate": _share(spent.repairs, spent.calls - spent.repairs),
         "errors": sum(outcome.status == "error" for outcome in outcomes),
         "not_applicable": sum(outcome.status == "not_applicable" for outcome in outcomes),

@@ -126,6 +126,7 @@ def tune_judge(
         selected, note = _examples(bench, fit, labels, before, examples)
         shown = {selected.prompt: selected.examples} if selected.examples else None
         after = before if shown is None else scores.of([*fit, *held_out], examples=shown)
+        # The judge has seen the labels of its examples.
         rest = [case for case in fit if _identity(case) not in selected.identities]
         threshold = _best_threshold(scores, rest, after)
     halves = {"fit": rest, "held_out": held_out}
@@ -267,6 +268,7 @@ def _halves(cases: Sequence[Case], labels: Labels, seed: int) -> tuple[list[Case
     """Split cases into halves with equal shares of good answers."""
     halves: tuple[list[Case], list[Case]] = ([], [])
     for label in (1, 0):
+        # Sorted, so that the split does not depend on the order of the file.
         alike = sorted((case for case in cases if labels[_identity(case)] == label), key=_identity)
         if 2 * len(alike) < MIN_LABELS:
             kind = "good" if label else "bad"
@@ -282,6 +284,7 @@ def _halves(cases: Sequence[Case], labels: Labels, seed: int) -> tuple[list[Case
 
 def _best_threshold(scores: _Scores, cases: Sequence[Case], values: Mapping[tuple[str, str], float]) -> float:
     """Return the threshold with the highest kappa; the present one unless another is better."""
+    # Scores of 0 and 1 only leave no choice of a threshold.
     if scores.bench.selected.spec.primary.boolean and set(values.values()) <= {0.0, 1.0}:
         return scores.threshold
     distinct = sorted({values[_identity(case)] for case in cases if _identity(case) in values})
@@ -289,9 +292,11 @@ def _best_threshold(scores: _Scores, cases: Sequence[Case], values: Mapping[tupl
 
     def kappa(threshold: float) -> float:
         agreement = scores.agreement(cases, values, threshold).kappa
+        # Kappa is -1 at least.
         return -1.0 if agreement is None else agreement
 
     best = max(middles, key=kappa, default=scores.threshold)
+    # Of equal thresholds, the present one stays.
     return best if kappa(best) > kappa(scores.threshold) else scores.threshold
 
 
@@ -321,6 +326,7 @@ def _examples(
     selected: list[Example] = []
     identities = set()
     for label in (0, 1):
+        # The sort is stable: wrong verdicts first, otherwise the order of the half.
         alike = sorted((case for case in fit if labels[_identity(case)] == label), key=is_wrong, reverse=True)
         remaining = count // 2 + (count % 2 if label == 0 else 0)
         for case in alike:
@@ -335,6 +341,7 @@ def _examples(
             if sum(map(len, _flat(question.texts))) > MAX_EXAMPLE_CHARS:
                 continue
             options = verdict_of(question.reply)[1]
+            # The first option is that of a case that passes.
             selected.append(Example(texts=question.texts, verdict=options[0 if label else 1]))
             identities.add(_identity(case))
             prompt = question.prompt
@@ -348,6 +355,7 @@ def _only_question(bench: Bench, case: Case) -> Question | None:
     """Return the question that decides a case; None where several do, or it offers no choice of two."""
     if not bench.selected.spec.primary.boolean:
         return None
+    # Nobody is asked: the question is all that is needed.
     recorder = _Recorder()
     tools = dataclasses.replace(bench.provider.tools(bench.config), judge=recorder)
     score(bench.selected, [case], tools)

@@ -12,7 +12,9 @@ from pytest_evalstudio.metrics.grounding import tokens_of
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.text.figures import figure
 
+# Kinds that change one word, such as "not", which says something only with the words after it.
 _WORDS = ("negation", "quantifier")
+# The kinds of `CALL_MUTATORS`.
 _CALLS = ("dropped_call", "doubled_call", "other_argument", "other_order")
 _NEXT_WORD = re.compile(r"\s*\S+")
 _MAX_CHARS = 60
@@ -43,6 +45,7 @@ def _telling_stretch(kind: str, damage: Damage, case: Case) -> str:
     candidates = []
     if damage.removed and len(damage.removed) <= _MAX_CHARS:
         candidates += [_with_next(original, damage.removed, 2 if kind in _WORDS else 1), damage.removed]
+    # Damage of the whole answer removes no words: all of the original are lost.
     lost = damage.removed or original
     for token in tokens_of(lost):
         if token.kind == "number":
@@ -50,6 +53,7 @@ def _telling_stretch(kind: str, damage: Damage, case: Case) -> str:
     candidates += names_in([lost])
     for candidate in candidates:
         words = candidate.strip().rstrip(".,;:!?")
+        # A quotation mark would end the text in the condition.
         if words and '"' not in words and words in original and words not in damage.text:
             return words
     return ""
@@ -78,6 +82,7 @@ def _threshold(result: Result, original: Result) -> Advice | None:
         before = verdict.scores.get(metric.key)
         after = result.verdicts[selected].scores.get(metric.key) if selected in result.verdicts else None
         size = metric.range[1] - metric.range[0]
+        # A drop is compared as a share of the range, which an infinite one does not have.
         if before is None or after is None or not math.isfinite(size):
             continue
         drop = (before - after if metric.better == "higher" else after - before) / size

@@ -49,6 +49,7 @@ def _other_order(calls: Calls, rng: random.Random) -> tuple[Calls, str] | None:
 
 
 def _other(value: Any) -> Any:
+    # True is an int, too.
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):

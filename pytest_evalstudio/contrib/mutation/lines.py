@@ -49,6 +49,7 @@ def mutation_lines(result: MutationResult, survivors: int = 10) -> Iterator[str]
             yield f"  {finding.text}"
     if result.survivors:
         yield ""
+        # `survivors` may be cut at MAX_SURVIVORS; the shares count all.
         shown, all_survivors = min(survivors, len(result.survivors)), result.score.total - result.score.failed
         yield f"survivors, {shown:,} of {all_survivors:,}:"
         for survivor in result.survivors[:survivors]:
@@ -59,6 +60,7 @@ def survivor_lines(survivor: Survivor) -> Iterator[str]:
     """Yield a damaged answer that passes: where, what was done, and what would fail it."""
     place = f"{excerpt(survivor.question)} ({survivor.model}, {short_key(survivor.key)})"
     yield f"  {survivor.kind}: {place}"
+    # Damaged calls leave the text as it is.
     if survivor.text == survivor.original:
         yield f"    {survivor.added}"
     elif survivor.kind in _WHOLE:

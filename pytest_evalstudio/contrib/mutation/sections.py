@@ -35,6 +35,7 @@ class SurvivorGroup(Struct, frozen=True, kw_only=True):
 @section("mutation", title="Mutation test of the suite", order=5, tab="evaluators")
 def mutation(content: Content) -> Mapping[str, object] | None:
     """Show the mutation score by kind, evaluator and case, and damaged answers that pass."""
+    # Most reports have nothing attached, and need not load the results of mutation tests.
     if not content.attached:
         return None
     from pytest_evalstudio.contrib.mutation.results import MutationResult

@@ -152,6 +152,7 @@ class _Chooser:
         for id, options in choice.items():
             try:
                 selected = self._plan.get(id, options)
+            # A run may have evaluators of a plugin that is not there now: they are left out, and named.
             except ConfigurationError as exc:
                 self.not_asked[id] = str(exc)
                 continue
@@ -190,6 +191,7 @@ def _groups_of_run(
     for name, items in by_file.items():
         file = _file_of_run(name)
         choices = {} if file is None else _choices_in(file)
+        # The file of a run's cases may be missing here.
         config = configuration_of(file or record_path(path))
         chooser = _Chooser(Plan(registry, config), not_asked, allow_calls=allow_calls)
         answers = [_recorded(item, reader, chooser, choices.get(item.key)) for item in items]
@@ -206,6 +208,7 @@ def _file_of_run(name: str) -> Path | None:
 
 def _choices_in(file: Path) -> dict[str, Mapping[str, Mapping[str, object]]]:
     """Return the evaluators that test cases choose, by key; {} for a file that is none of test cases."""
+    # Test functions name their evaluators in code.
     if file.suffix == ".py":
         return {}
     content = read(read_source(file, str(file))).content
@@ -222,8 +225,10 @@ def _recorded(
     choice: Mapping[str, Mapping[str, object]] | None,
 ) -> Subject:
     """Return a recorded answer with the evaluators that gave it a verdict, with the options of its case."""
+    # Of several repeats, the first stands for the item.
     row = lab_of_items([item]).dataset.inputs[0]
     options = choice or {}
+    # Without options of its case, the thresholds of the run count, not those of today's configuration.
     row.evaluators = chooser.of(
         {
             id: options.get(id, {"thresholds": dict(verdict.thresholds)} if verdict.thresholds else {})
@@ -290,6 +295,7 @@ def _expected_row(case: TestCase) -> Row:
         actual_output=case.expected_output,
         expected_output=case.expected_output,
         output_condition=case.condition_text(),
+        # An expected answer has no context, in which the condition would have to hold as well.
         condition_on="answer" if case.condition_on != "context" else case.condition_on,
         expects=case.expects,
         conversation=case.conversation,

@@ -96,6 +96,7 @@ def mutation_test(
     passing: list[list[tuple[str, Subject]]] = []
     for number, group in enumerate(subjects.groups):
         judged = [subject for subject in group.answers if subject.is_judged]
+        # The "a" ends the number of the group: "g1" alone is the beginning of "g10", too.
         rows = [(f"g{number}a{index}", subject) for index, subject in enumerate(judged)]
         originals |= scored(group, [(*row, row[1].row.actual_output) for row in rows]) if rows else {}
         passing.append([row for row in rows if verdict_word(originals[row[0]]) == "passed"])
@@ -136,10 +137,12 @@ def _mutants(
         material = MutationMaterial(
             question=row.input, expected=row.expected_output, others=others, names=names
         )
+        # An answer may be calls only, without a text to damage.
         tables = [(MUTATORS, False), (HARMLESS, True)] if row.actual_output.strip() else []
         for table, is_harmless in tables:
             for kind, mutate in table.items():
                 if not is_harmless and (
+                    # Where a refusal is expected, it is no damage.
                     kind not in kinds or (kind == "refusal" and row.expects == "refusal")
                 ):
                     continue
@@ -159,6 +162,7 @@ def _mutants(
                 calls, words = changed
                 yield Mutant(
                     subject=Subject(
+                        # The steps hold the calls as they were.
                         row=row.model_copy(update={"tool_calls": list(calls), "steps": []}),
                         file=subject.file,
                         model=subject.model,
@@ -220,6 +224,7 @@ def _result(
     def failed(mutant: Mutant) -> bool:
         return words[mutant.row_key] == "failed"
 
+    # Keys are unique within a file only.
     files = Counter(key for _, key in {mutant.case for mutant in mutants})
 
     def case_name(mutant: Mutant) -> str:
@@ -327,6 +332,7 @@ def _findings(
     for condition, verdicts in by_condition.items():
         is_met_by_all = not any(fails for _, fails in verdicts)
         kinds = {mutant.kind for mutant, _ in verdicts}
+        # Slight damage may meet a condition rightly; another answer or a refusal should not.
         if is_met_by_all and {"other_answer", "refusal"} & kinds:
             keys = tuple(dict.fromkeys(mutant.subject.row.key for mutant, _ in verdicts))
             yield MutationFinding(
@@ -343,6 +349,7 @@ def _findings(
                 text=f"none of {len(fails):,} damaged answers misses {name}",
             )
     for (_, key), fails in by_case.items():
+        # A case has one damaged answer of each kind, so that half as many must do.
         if len(fails) >= _MIN_MUTANTS // 2 and not any(fails):
             yield MutationFinding(
                 code="case_notices_nothing",

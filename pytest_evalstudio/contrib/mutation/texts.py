@@ -15,6 +15,7 @@ from pytest_evalstudio.metrics.refusals import is_refusal
 from pytest_evalstudio.text.sentences import split_sentences
 
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.,-])\d+(?:\.\d+)?(?![\w-])")
+# Numbers of list items, which say nothing.
 _ITEM_NUMBER = re.compile(r"^[^\S\n]*(\d[\d.,]*)[.)] ", re.MULTILINE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MONTHS = (
@@ -67,6 +68,7 @@ _UNITS = {
     "percent": "percentage points a day",
 }
 _UNIT = re.compile(
+    # The sign of a currency has no word boundary beside it.
     rf"\b(?:{'|'.join(unit for unit in _UNITS if re.fullmatch('[a-zA-Z ]+', unit))})\b"
     rf"|[{''.join(unit for unit in _UNITS if len(unit) == 1)}]"
 )
@@ -93,6 +95,7 @@ _QUANTIFIERS = {
     "free": "charged for",
 }
 _QUANTIFIER = re.compile(rf"\b(?:{'|'.join(_QUANTIFIERS)})\b", re.IGNORECASE)
+# Longer ones first, since a pattern takes the first that matches: "is not" before "is".
 _NEGATED = (
     *(
         (f"{verb} never", verb)
@@ -126,6 +129,7 @@ _NEGATED = (
     ("costs", "does not cost"),
     ("takes", "does not take"),
 )
+# Not a word boundary at the end: one of them ends with a comma.
 _NEGATION = re.compile(rf"\b(?:{'|'.join(re.escape(word) for word, _ in _NEGATED)})(?!\w)", re.IGNORECASE)
 _NAME = re.compile(r"(?<![.!?…:]\s)(?<!^)\b[A-Z][\w'’-]*(?:\s[A-Z][\w'’-]*)*")
 _NOT_NAMES = frozenset(
@@ -191,6 +195,7 @@ def names_in(texts: Sequence[str]) -> list[str]:
     ['Jane Doe', 'Paris']
     """
     names = (match[0] for text in texts for match in _NAME.finditer(text))
+    # Words all in capitals are abbreviations, such as units and currencies.
     return list(dict.fromkeys(name for name in names if name not in _NOT_NAMES and name.upper() != name))
 
 
@@ -219,6 +224,7 @@ def _keys_of(text: str) -> frozenset[str]:
     return frozenset(_keys_in(text))
 
 
+# Each way to damage an answer asks for its sentence again.
 @functools.lru_cache(maxsize=64)
 def _answering_sentence(text: str, asked: str) -> tuple[int, int]:
     """Return the sentence that has most words of the expected answer and the question."""
@@ -233,6 +239,7 @@ def _answering_sentence(text: str, asked: str) -> tuple[int, int]:
 
 def _number(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Change the first digit of a number, a near miss."""
+    # Dates have a damage of their own.
     in_dates = {place for date in _DATE.finditer(text) for place in range(*date.span())}
     item_numbers = {match.start(1) for match in _ITEM_NUMBER.finditer(text)}
     candidates = [
@@ -244,9 +251,11 @@ def _number(text: str, material: MutationMaterial, rng: random.Random) -> Damage
     ]
     if not candidates:
         return None
+    # A number that the question names is not what was asked for.
     unasked = [match for match in candidates if match[0] not in material.question]
     match = rng.choice(unasked or candidates)
     digit = int(match[0][0])
+    # The number of digits stays, for a near miss.
     step = 1 if digit < 9 else -1
     return _replaced(text, match, f"{digit + step}{match[0][1:]}")
 
@@ -281,6 +290,7 @@ def _name(text: str, material: MutationMaterial, rng: random.Random) -> Damage |
         return None
     name = rng.choice(names)
     other = rng.choice(others)
+    # Everywhere, since a name that stays elsewhere would meet a condition on it.
     return Damage(text=text.replace(name, other), removed=name, added=other)
 
 
@@ -318,6 +328,7 @@ def _added_sentence(text: str, material: MutationMaterial, rng: random.Random) -
 def _other_answer(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     """Take the answer to another question that has the fewest words in common."""
     words = _keys_of(text)
+    # An answer whose words are all in this one may say the same.
     candidates = [other for other in material.others if other.strip() and not words >= _keys_of(other)]
     if not candidates:
         return None
@@ -351,6 +362,7 @@ def _swapped(text: str, material: MutationMaterial, rng: random.Random) -> Damag
     pairs = [
         (one, other)
         for one, other in pairwise(numbers)
+        # "Between 3 and 5" says the same with both swapped.
         if one[0] != other[0] and not _BETWEEN.search(text[max(0, one.start() - _LEAD) : one.start()])
     ]
     if not pairs:
@@ -392,6 +404,7 @@ def _with_courtesy(text: str, material: MutationMaterial, rng: random.Random) ->
 
 def _with_mark_up(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
     spans = split_sentences(text)
+    # Further marks might pair with those that are there.
     if not spans or "*" in text:
         return None
     start, end = spans[0]

@@ -148,6 +148,7 @@ def plans(run: Run, items: Iterable[Item], request: PlanRequest) -> Iterator[Sui
             case = item.file, original_key(item.rows[0] if item.rows else None, item.key)
             scores.cases.setdefault(case, []).append(np.asarray(values))
             scores.costs += [row.answer.cost_usd for row in item.rows if row.answer.cost_usd is not None]
+            # The time of a failed answer may be that of a timeout.
             scores.durations += [row.answer.duration_s for row in item.rows if not row.answer.error]
     if not by_model:
         raise ConfigurationError(f"{request.metric or PASS_RATE}: the run has no scores; give another run")
@@ -191,6 +192,7 @@ def repeat_passes(item: Item) -> list[float]:
         return []
     repeats = [verdict.repeats for verdict in item.verdicts.values() if verdict.repeats]
     decides = item.perturbed is None or item.perturbed.meaning_kept
+    # A perturbation that changes the meaning must flip: the verdicts of its repeats do not decide the item.
     if repeats and decides and item.verdict != "error":
         return [float(False not in states) for states in zip(*repeats, strict=False)]
     return [float(item.verdict in ("passed", "xpassed") and item.code != ItemCode.EXPECTED_ERROR)]
@@ -209,6 +211,7 @@ def _plan(
     run: Run, model: str, scores: _PilotScores, measure: Measure | None, request: PlanRequest
 ) -> SuitePlan:
     worst = _worst(scores.cases.values(), measure)
+    # The pilot takes scores as distances from that of a case that breaks.
     cases = [[item - worst for item in case] for case in scores.cases.values()]
     repeats = max(len(item) for case in cases for item in case)
     pilot = Pilot(cases, noise="pilot" if repeats > 1 else "none")
@@ -232,6 +235,7 @@ def _plan(
     def power_of(number: int) -> float:
         return float(power_curve(pilot, test, number, len(cases))[-1])
 
+    # Without noise, one answer says as much as any number.
     current, noiseless = power_of(repeats), power_of(_ENDLESS_REPEATS if pilot.varies else 1)
     repeated = None
     if pilot.varies and current < request.power <= noiseless:
@@ -343,6 +347,7 @@ def _answer_line(plan: SuitePlan) -> str:
     if plan.current_power >= plan.power:
         return "enough: the pilot's cases and repeats see the drop"
     size = next((size for size in plan.sizes if size.repeats == plan.repeats), plan.sizes[0])
+    # Both powers are simulated, and differ a little at the same size.
     words = f"needed: {counted(max(1, size.cases - plan.cases), 'more case')}"
     if plan.repeats > 1:
         words += f" with {counted(plan.repeats, 'answer')} each"

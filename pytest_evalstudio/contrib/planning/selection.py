@@ -196,11 +196,13 @@ class CaseTable:
         self, verdicts: Floats, labels: Sequence[frozenset[str]], redundant: Booleans, budget: int
     ) -> SelectionCheck | None:
         answered = np.isfinite(verdicts).mean(axis=0) >= _MIN_SHARE
+        # A model may have several runs, each with a column.
         models = list(dict.fromkeys(np.asarray(self._columns)[answered].tolist()))
         if len(models) < MIN_MODELS:
             return None
         truths, estimates = [], []
         for model in models:
+            # With all its runs, which are alike.
             left_out = np.asarray([name == model for name in self._columns])
             seen = verdicts[:, ~left_out]
             selected = list(select(seen, labels, redundant, budget))
@@ -262,6 +264,7 @@ def _word_similarity(texts: Sequence[frozenset[str]]) -> npt.NDArray[np.float32]
     """Return the Jaccard index of sets of words, by their checksums."""
     table = np.zeros((len(texts), _WORD_COLUMNS), dtype=np.float32)
     for index, words in enumerate(texts):
+        # A checksum, since `hash` of a text differs between processes.
         table[index, [zlib.crc32(word.encode()) % _WORD_COLUMNS for word in words]] = 1.0
     shared = table @ table.T
     sizes = table.sum(axis=1)
@@ -281,6 +284,7 @@ def _discrimination(verdicts: Floats, index: int) -> float | None:
     if complete.sum() < MIN_MODELS:
         return None
     values, means = row[complete], np.nanmean(rest[:, complete], axis=0)
+    # Means of floats differ by rounding.
     if np.ptp(values) == 0 or np.ptp(means) < _TOLERANCE:
         return None
     return float(np.corrcoef(values, means)[0, 1])
@@ -298,6 +302,7 @@ def _is_negative(correlation: float, columns: int, tests: int) -> bool:
 
 
 def _mean_ranks(values: Sequence[float]) -> Floats:
+    # Values that differ by rounding have one rank.
     _, inverse, counts = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
 

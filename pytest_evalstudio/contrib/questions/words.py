@@ -58,6 +58,7 @@ def distinctive_words(text: str, count: int = 2) -> list[str]:
     """
     words = dict.fromkeys(word for word in content_words(text) if not word[0].isdigit() and len(word) > 4)
     longest = sorted(words, key=lambda word: -len(word))[:count]
+    # In the order of the text.
     return [word for word in words if word in longest]
 
 
@@ -100,6 +101,7 @@ def share_in(words: Sequence[str], text: Sequence[str]) -> float:
     return len(distinct.intersection(text)) / len(distinct) if distinct else 1.0
 
 
+# One, here and in other caches of a corpus: a run has one, and an earlier one is not kept alive.
 @functools.lru_cache(maxsize=1)
 def lower_text(corpus: Corpus) -> str:
     """Return the text of all documents in lower case."""

@@ -47,6 +47,7 @@ def read_purpose(path: Path) -> Purpose:
         return Purpose.model_validate(tomllib.loads(read_utf8(path)))
     except OSError as exc:
         raise ConfigurationError(f"{path}: cannot be read: {exc.strerror or exc}") from None
+    # A ValidationError and a UnicodeDecodeError are ValueErrors, too, so that faults of TOML come last.
     except ValidationError as exc:
         error = exc.errors(include_url=False)[0]
         location = ".".join(map(str, error["loc"]))

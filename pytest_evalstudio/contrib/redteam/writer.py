@@ -141,6 +141,7 @@ def write_attacks(
             else:
                 rejections[verdict] += 1
         if len(accepted) == before:
+            # Nothing but refusals: the model refused, though its reply has the right form.
             only_refusals = rejections and set(rejections) == {Rejection.REFUSAL}
             faults[WriterFault.REFUSED if only_refusals else WriterFault.EMPTY] += 1
         rejected += rejections
@@ -176,6 +177,7 @@ def _ask(purpose: Purpose, request: _Request) -> Flow[list[str]]:
         settings={
             "count": request.count,
             "title": request.kind.title,
+            # The forbidden subject is a placeholder in the attacks, so that the rule cannot name one.
             "guideline": request.kind.guideline.format(forbidden="the subjects it must not talk about"),
             "placeholders": [{"name": f"{{{name}}}", "meaning": _PLACEHOLDERS[name]} for name in names],
         },
@@ -202,6 +204,7 @@ def _rejection(
     goal = _on_one_line(message)
     if visible(goal) != goal:
         return Rejection.CONTROL
+    # Before the placeholders, which a refusal lacks as well.
     if is_refusal(goal):
         return Rejection.REFUSAL
     if not all(f"{{{name}}}" in goal for name in request.kind.required_placeholders):
@@ -221,6 +224,7 @@ def _rejection(
 def _content_words(goal: str, purpose: Purpose) -> frozenset[str]:
     """Return the words of an attack without placeholders and without the names that stand for them."""
     names = (purpose.name, *purpose.topics, *purpose.forbidden, *purpose.tools)
+    # A written attack may name the topic where one of this project has a placeholder.
     ignored = {word for name in names for word in _WORD.findall(name.casefold())}
     return frozenset(_WORD.findall(_PLACEHOLDER.sub(" ", goal.casefold()))) - ignored
 
@@ -232,6 +236,7 @@ def _is_copy(words: frozenset[str], others: frozenset[str]) -> bool:
 def _fault_of(judgements: Sequence[Judgement]) -> WriterFault:
     """Return the code of a request that no model of the panel answered usably."""
     faults = [judgement.fault for judgement in judgements if judgement.fault is not None]
+    # One refusal of a panel tells more than the faults of its other models.
     if any(_refuses(fault) for fault in faults):
         return WriterFault.REFUSED
     if any(fault.code != OutcomeCode.JUDGE_FAILED for fault in faults):

@@ -112,6 +112,7 @@ class ScoresItem(FixtureItem):
         if result.change is not None:
             pairs += [("baseline", result.change.base.value), ("difference", result.change.difference)]
         properties = [(f"{PREFIX}.{name}", value) for name, value in pairs if value is not None]
+        # The item may run again, e.g. by a plugin for reruns; it must not get the properties twice.
         others = [pair for pair in self.user_properties if not pair[0].startswith(f"{PREFIX}.")]
         self.user_properties[:] = [*others, *properties]
 

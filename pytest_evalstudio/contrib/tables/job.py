@@ -56,6 +56,7 @@ class Finished:
 
 def run_request(request: ScoreRequest, progress: Progress | None = None) -> Finished:
     """Score the table of a request; see `score.score_table`."""
+    # A missing package is reported before anything is read.
     for module in ("pyarrow", "fsspec", "datasketches"):
         import_extra(module, PURPOSE, extra=EXTRA)
     if request.engine == "ray":
@@ -69,6 +70,7 @@ def run_request(request: ScoreRequest, progress: Progress | None = None) -> Fini
     ]
     _check_rows(sources, columns_read)
     writer = TableWriter(Location.of(request.output))
+    # Before the sample is drawn, which may take minutes; `begin` checks again under the lock.
     writer.check(resume=request.resume, overwrite=request.overwrite)
     sample = None
     if request.sample is not None:
@@ -133,6 +135,7 @@ class _Run:
     def _take(self, entry: BatchEntry) -> None:
         self._merged.add(entry.aggregates)
         self._scored += entry.answers
+        # The aggregates are merged already; those of all batches would fill the memory.
         self._entries[entry.batch] = msgspec.structs.replace(entry, aggregates=())
 
     def _results(self, total: int | None) -> Iterator[BatchResult]:

@@ -101,6 +101,7 @@ class ScoreOptions:
             raise ConfigurationError("--by: needs --sample; give the size of the sample")
         if self.engine != "ray" and (self.address or self.gpus_per_actor):
             raise ConfigurationError("--address and --gpus-per-actor: need --engine ray")
+        # The cores of this machine say nothing about a cluster.
         if self.address and self.workers is None:
             raise ConfigurationError("--address: needs --workers; give the number of actors")
 

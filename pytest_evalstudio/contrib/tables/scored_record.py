@@ -239,6 +239,7 @@ class ScoredManifest(Struct, frozen=True, kw_only=True):
         for entry in self.aggregates:
             if entry.no_answer and not entry.group:
                 counts[entry.model] = max(entry.no_answer, counts.get(entry.model, 0))
+        # Each evaluator counts the same empty answers; one that does not read answers counts none.
         return counts
 
     def rows_of(self, model: str) -> int:
@@ -335,6 +336,7 @@ def worst_rows(rows: tuple[WorstRow, ...], better: str) -> tuple[WorstRow, ...]:
 def encode_manifest(manifest: ScoredManifest) -> bytes:
     """Return a manifest as JSON; infinities become words."""
     plain = portable(msgspec.to_builtins(manifest))
+    # Half a surrogate pair becomes its JSON escape.
     return json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=1).encode(
         "utf-8", "backslashreplace"
     )
@@ -353,6 +355,7 @@ def decode_manifest(raw: bytes) -> ScoredManifest:
     version = plain.get("schema_version") if isinstance(plain, dict) else None
     if version != SCORED_VERSION:
         raise ValueError(f"has version {version!r}; this program reads version {SCORED_VERSION}")
+    # Not strict, since infinities are written as words.
     return msgspec.convert(plain, ScoredManifest, strict=False)
 
 
@@ -362,6 +365,7 @@ Moments = tuple[float, float, float]
 
 def _merged_moments(first: Moments, second: Moments) -> Moments:
     weight = first[0] + second[0]
+    # Two sides without weight would divide by zero.
     if not first[0] or not second[0]:
         return first if first[0] else second
     delta = second[1] - first[1]

@@ -12,6 +12,7 @@ from pytest_evalstudio.core.errors import DataError, nearest
 from pytest_evalstudio.formats.fields import Text, Texts, fact
 from pytest_evalstudio.formats.source import Source, parse, pointer, read_text
 
+# Must equal the suffixes of the file kind in `tables/__init__.py`.
 SUFFIXES = ("_scores.toml", "_scores.json")
 
 

@@ -30,6 +30,7 @@ class ScoredTables:
         self, base: str, new: str, *, models: Mapping[str, str], limits: ComparisonLimits
     ) -> Comparison:
         """Compare two tables."""
+        # Imported here: `recognises` runs in commands that need no table, and the package is an extra.
         from pytest_evalstudio.contrib.tables.comparison.compare import compare_tables
         from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 

@@ -125,6 +125,7 @@ def _write_artifacts(run: WorkflowRun, sign_off: SignOff | None = None, key: Pat
     artifacts = {
         name: what
         for name, what in _WHAT.items()
+        # These are written below in any case; the others only with content.
         if name in (SUMMARY, SUMMARY_DATA, CARD, CARD_DATA, CARD_PAGE) or (run.folder / name).is_file()
     }
     machine_readable = {
@@ -141,6 +142,7 @@ def _write_artifacts(run: WorkflowRun, sign_off: SignOff | None = None, key: Pat
     _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
     draft = run.folder / f".{PAGE}.new"
     _write_text(draft, render_workflow(summary, artifacts, card))
+    # Before the archive is packed, which holds the sign-offs.
     if sign_off is not None:
         _append_link(run, sign_off, draft, key)
     _pack(run, draft)
@@ -173,6 +175,7 @@ def _append_link(run: WorkflowRun, sign_off: SignOff, page: Path, key: Path | No
     report = {name: file_sha256(path) for name, path in (report_files(run) | {PAGE: page}).items()}
     digests = {**evidence_of(run).digests, REPORT: report}
     new = link(links[-1].head if links else "", sign_off, digests)
+    # Signed first: a key that does not sign must leave no link behind.
     if key is not None:
         signature = sign_head(new.head, key)
         write_whole(run.folder / SIGNATURE.format(number=len(links) + 1), signature)

@@ -90,6 +90,7 @@ def generate_test_cases(
         DataError: if a document cannot be read, or there is no test case.
         EvaluationError: if a service does not return the texts of a collection.
     """
+    # numpy and scikit-learn take seeds below 2^32.
     if count < 1 or not 0 <= seed < 2**32:
         raise ConfigurationError(
             f"count = {count}, seed = {seed}: count must be 1 or more, seed 0 or more and less than 2^32"

@@ -111,12 +111,15 @@ class WorkflowStep(RecordedItem):
 
         settings = self._settings
         status = self._run.status(self._spec.id)
+        # A refresh asks the model again; the other steps would give the same results.
         anew = settings.from_step == self._spec.id or (settings.refresh and self._run.asks(self._spec.id))
         if status.status == "completed" and not anew:
             self._report()
+            # An earlier session ended before it wrote the page.
             if not (self._run.folder / PAGE).is_file():
                 self._services.at_end[self.path] = functools.partial(_write_artifacts, self._run)
             return
+        # Before the run, so that the artifacts also show a step that fails.
         self._services.at_end[self.path] = functools.partial(_write_artifacts, self._run)
         with ProgressLine(self, self._spec.id) as progress:
             state = self._run.run(

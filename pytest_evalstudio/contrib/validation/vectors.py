@@ -114,4 +114,5 @@ def word_weights(texts: Sequence[str]) -> Any:
 
 
 def _words_or_text(text: str) -> list[str]:
+    # A text without content words would have a row of zeros, and no cosine.
     return content_words(text) or [text]

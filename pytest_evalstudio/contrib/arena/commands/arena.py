@@ -164,6 +164,7 @@ def _play(
         registry=registry_for(arguments),
         progress=_progress if sys.stderr.isatty() else None,
     )
+    # Votes may have come meanwhile: the file is read again under its lock.
     battles = store.change(played.added_to)
     missing = f", {played.missing} without a verdict" if played.missing else ""
     say(f"wrote {arguments.output}: {len(battles)} games, {len(played.judged.battles)} new{missing}")
@@ -274,6 +275,7 @@ def _tournament(games: Path, *, refreshes: bool) -> AskingRun:
     from pytest_evalstudio.asking.runs import MAX_AGE_S, RunInputs, UnfinishedRun
 
     games.parent.mkdir(parents=True, exist_ok=True)
+    # However old the answers are: the games of the file were played with them.
     max_age_s = math.inf if games.exists() else MAX_AGE_S
     mark = UnfinishedRun(games.with_name(f".{games.name}.answers.json"), max_age_s=max_age_s)
     return mark.begin(RunInputs(configuration="arena"), refreshes=refreshes)

@@ -142,6 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigurationError("--metric names no metric")
     rule = risk_rule(arguments.max_type_i, arguments.max_type_ii, arguments.cost)
     path = _labels(arguments)
+    # Called for its errors: it refuses a file on whose labels raters never agree.
     read_labels(path, levels=True)
     rated = read_ratings(path, levels=True)
     with as_records(arguments.results, Rows(keys={rating.key for rating in rated})) as records:

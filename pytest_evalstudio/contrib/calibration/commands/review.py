@@ -129,6 +129,7 @@ def _estimate(arguments: argparse.Namespace) -> int:
     path = Path(arguments.place)
     if not (path.is_dir() or path.suffix == ".jsonl"):
         raise ConfigurationError(f"{path}: --estimate is for a report, its folder or its record.jsonl")
+    # Labels of any answer count, whichever were drawn.
     arguments.every = True
     source = _report(arguments)
     result = corrected_pass_rates(source.population, source.labels)

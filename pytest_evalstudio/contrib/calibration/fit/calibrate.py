@@ -149,6 +149,7 @@ def _fitted(fitting: Fit, scores: Scores) -> tuple[FittedCalibration, Prediction
     everything = np.arange(len(labelled))
     has_random_part = labelled.drawn is not None
     rows, others = labelled.parts() if has_random_part else labelled.halves(everything, seed)
+    # The random part has no say in the choice, since it gives the figures.
     candidates, fitting = fitting, fitting.chosen(rows if has_random_part else everything)
     curve = fitting.curve(rows)
     conformal = conformal_of(fitting, curve, others)
@@ -156,6 +157,7 @@ def _fitted(fitting: Fit, scores: Scores) -> tuple[FittedCalibration, Prediction
     tested = (
         held_out(fitting, curve, conformal, cut, rows, others)
         if has_random_part
+        # Each fold chooses anew, so that it needs all candidates; the figures are of the chosen metric.
         else replace(cross_validated(candidates), tested=fitting.sample)
     )
     probability = min(max(cut.probability, _SMALLEST), 1 - _SMALLEST)

@@ -90,11 +90,14 @@ def _logistic(scores: Floats, good: Booleans, logs: Sequence[bool]) -> Logistic:
 
     Source: Platt, 1999, Probabilistic outputs for support vector machines, section 2.2.
     """
+    # Without a penalty (C), as Platt's scaling has none.
     model = import_extra("sklearn.linear_model", "calibrating").LogisticRegression(
         C=np.inf, tol=1e-10, max_iter=10_000
     )
     standard, means, scales = _standardised(scores, logs)
     targets = platt_targets(good)
+    # scikit-learn takes no targets between 0 and 1: each answer counts as good and as bad, weighted by its
+    # target.
     twice = np.concatenate([standard, standard])
     with warnings.catch_warnings():
         # The loss has one minimum; near it the last digits may keep the search from the tolerance that is
@@ -128,6 +131,7 @@ def _constrained_logistic(
     def loss(parameters: Floats) -> tuple[float, Floats]:
         values = features @ parameters
         weights = np.concatenate([[0.0], parameters[1:]])
+        # The sigmoid by tanh does not overflow.
         likely = 0.5 * (1 + np.tanh(values / 2))
         total = np.logaddexp(0, values).sum() - targets @ values + weights @ weights / (2 * RIDGE)
         return float(total), features.T @ (likely - targets) + weights / RIDGE
@@ -141,6 +145,7 @@ def _constrained_logistic(
         method="L-BFGS-B",
         options={"maxiter": 10_000, "ftol": 1e-14, "gtol": 1e-9},
     )
+    # Adding 0.0 turns -0.0 into 0.0.
     intercept, *weights = (float(value) + 0.0 for value in result.x)
     return Logistic(
         intercept=intercept,
@@ -162,6 +167,7 @@ def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bo
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         fit = ordered(codes, standard, distr="logit").fit(method="bfgs", maxiter=500, disp=0)
+        # Without the first and the last one, which are infinite.
         cuts = fit.model.transform_threshold_params(fit.params)[1:-1]
     if not np.isfinite(fit.params).all() or not np.isfinite(cuts).all():
         raise ConfigurationError(

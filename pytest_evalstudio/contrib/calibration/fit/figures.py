@@ -226,11 +226,13 @@ def _areas(calibration: FittedCalibration, predicted: Predictions) -> tuple[_Are
     areas = [
         area_under_roc(predicted.probabilities[rows], tested.good[rows])
         for rows in folds
+        # A fold with labels of one kind has no area.
         if tested.good[rows].any() and not tested.good[rows].all()
     ]
     held_out_interval = area_under_roc_interval(
         predicted.probabilities, tested.good, tested.cases, folds=predicted.folds, seed=seed
     )
+    # A mean over the folds: probabilities of different curves are not ranked together.
     of_folds = (math.fsum(areas) / len(areas), held_out_interval)
     of_scores = (
         (
@@ -305,6 +307,7 @@ def _notes(calibration: FittedCalibration, predicted: Predictions, combined: flo
                 ("good", conformal.quantile_good),
                 ("bad", conformal.quantile_bad),
             )
+            # The quantile is 1.0 where labels are too few.
             if quantile == 1.0
         ]
         if few:

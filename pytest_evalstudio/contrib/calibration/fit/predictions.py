@@ -73,6 +73,7 @@ class Fit:
         """Return the cut that the rule chooses by the labels of some rows."""
         likely = probabilities(curve, self.sample.scores[rows])
         good = self.sample.good[rows].astype(np.float64)
+        # A limit has a margin of one answer, see `choose_cut`; the other rules have no limit to keep.
         return choose_cut(likely, good, self.rule, margin=int(self.rule.rule in LIMITED))
 
 
@@ -173,6 +174,7 @@ def _level_shares(curve: Fitted, scores: Floats, labelled: LabelledSample) -> li
 
 def _by_level(shares: list[dict[int, float]]) -> _ByLevel:
     """Return the probabilities as a table; a level that a fold has not seen has the probability 0 there."""
+    # A fold whose labels have two levels has none.
     levels = tuple(sorted({level for row in shares for level in row})) if all(shares) else ()
     table = np.array([[row.get(level, 0.0) for level in levels] for row in shares], dtype=np.float64)
     return _ByLevel(levels=levels, level_probabilities=table.reshape(len(shares), len(levels)))
@@ -204,6 +206,7 @@ def _level_quantiles(fitting: Fit, curve: Fitted, rows: Integers) -> dict[int, f
     levels = np.unique(labelled.labels).tolist()
     distances = np.array(
         [
+            # A level that the curve has not seen is the farthest.
             level_distances(curve, scores, min(levels)).get(label, 1.0)
             for scores, label in zip(labelled.scores[rows].tolist(), levels_of_rows.tolist(), strict=True)
         ]

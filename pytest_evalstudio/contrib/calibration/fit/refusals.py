@@ -28,6 +28,7 @@ def refusals(
         rule: by which it was chosen.
     """
     reasons = [*_direction(figures, columns), *_area(figures)]
+    # Further figures of such scores would say nothing.
     if not reasons:
         reasons += [*_target(figures, cut, rule), *_threshold(figures, columns), *_errors(figures)]
     if not reasons:
@@ -42,6 +43,7 @@ def _direction(figures: CalibrationFigures, columns: Sequence[Column]) -> Iterat
     if len(columns) == 1:
         sign = 1 if columns[0].metric.better == "higher" else -1
         is_contrary |= any(weight.weight * sign < 0 for weight in weights.values())
+    # Weights of several metrics cannot be contrary: where labels go against all, all are 0.
     elif weights and not any(weight.weight for weight in weights.values()):
         is_contrary = True
     if is_contrary:
@@ -55,6 +57,7 @@ def _direction(figures: CalibrationFigures, columns: Sequence[Column]) -> Iterat
 
 def _area(figures: CalibrationFigures) -> Iterator[Refusal]:
     interval = _deciding_interval(figures)
+    # An interval below 0.5 is reported by `_direction`.
     if interval is not None and (interval[0] > CHANCE or interval[1] < CHANCE):
         return
     bounds = "unknown" if interval is None else f"{figure(interval[0])} to {figure(interval[1])}"
@@ -70,6 +73,7 @@ def _area(figures: CalibrationFigures) -> Iterator[Refusal]:
 
 def _deciding_interval(figures: CalibrationFigures) -> Interval | None:
     """Return the interval that acceptance rests on: of raw scores, or of predictions for unseen answers."""
+    # A metric that was chosen by the same labels is too good on them.
     if len(figures.metrics) == 1 and not figures.candidates:
         return figures.auc_in_sample_interval
     return figures.auc_cross_validated_interval
@@ -128,6 +132,7 @@ def _threshold(figures: CalibrationFigures, columns: Sequence[Column]) -> Iterat
 
 
 def _errors(figures: CalibrationFigures) -> Iterator[Refusal]:
+    # Verdicts by chance have a sum of 1, whatever their share.
     if figures.type_1 is None or figures.type_2 is None or figures.type_1 + figures.type_2 < 1:
         return
     yield Refusal(

@@ -67,6 +67,7 @@ class LabelledSample:
 
     def halves(self, rows: Integers, seed: int) -> Halves:
         """Divide rows into halves for curve and conformal prediction, with equal shares of good ones."""
+        # Of a division in two, the training part is one half and the test part the other.
         first, second = next(iter(self._divided(rows, 2, seed)))
         return rows[first], rows[second]
 
@@ -98,6 +99,8 @@ class LabelledSample:
             self._check_levels(self.parts()[0], MIN_OF_A_KIND_FOR_CURVE)
             return
         good = int(self.good.sum())
+        # Half of the training part of a fold, which is 4/5 of all, must give the quantiles; folds may differ
+        # in size.
         min_size = max(2 * MIN_OF_A_KIND, -(-min_labels(alpha) * 2 * FOLDS // (FOLDS - 1)) + FOLDS)
         message = f"{good} good and {len(self) - good} bad labelled answers are too few"
         if min(good, len(self) - good) < MIN_OF_A_KIND or len(self) < min_size:
@@ -163,6 +166,7 @@ class LabelledSample:
         )
         try:
             yield from splitter.split(rows, self._strata[rows], self.cases[rows])
+        # It refuses fewer test cases than parts.
         except ValueError:
             raise TooFewLabels(
                 f"the labelled answers belong to too few test cases ({len(set(self.cases))}) to be divided;"
@@ -235,6 +239,7 @@ def sample(
     home = {(answer.file, answer.key): position for answer, position in originals(scores.answers.values())}
     cases = [numbers.setdefault(home[answer.file, answer.key], len(numbers)) for answer in indices]
     labelled = LabelledSample(
+        # Without rows, the array would have one dimension.
         np.array(rows, dtype=np.float64).reshape(len(rows), len(columns)),
         np.array(levels, dtype=np.int64),
         _good_from(set(levels), good_from),
@@ -287,6 +292,7 @@ def _described(identity: tuple[str, ...]) -> str:
 def _good_from(levels: set[int], level: int | None) -> int:
     if level is not None:
         return level
+    # Where all labels are 0, the highest level is not a good one.
     if levels <= {0, 1}:
         return 1
     if len(levels) > 2:

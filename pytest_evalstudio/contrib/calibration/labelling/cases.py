@@ -150,6 +150,7 @@ def population_of(
             missing += 1
         else:
             cases.append(_case(item, answer, values, columns, scores.model_names))
+    # What is drawn must not depend on the order of the run.
     cases.sort(key=lambda case: case.identity)
     placed = [
         replace(case, place=position) for case, position in zip(cases, _ranks(cases, columns), strict=True)
@@ -239,6 +240,7 @@ def _ranks(cases: Sequence[LabelledCase], columns: Sequence[Column]) -> Iterator
         is_open = column.metric.range[0] >= 0 and math.isinf(column.metric.range[1])
         for case in cases:
             score = case.scores[column.key]
+            # As the curves take such a score, see `curves._standardised`.
             yield math.log1p(max(0.0, score)) if is_open else score
         return
     shares = np.zeros(len(cases))
@@ -246,6 +248,7 @@ def _ranks(cases: Sequence[LabelledCase], columns: Sequence[Column]) -> Iterator
         values = np.array([case.scores[column.key] for case in cases])
         better = values if column.metric.better == "higher" else -values
         ordered = np.sort(better)
+        # Equal scores share the mean of their ranks.
         shares += (
             (np.searchsorted(ordered, better, "left") + np.searchsorted(ordered, better, "right"))
             / 2

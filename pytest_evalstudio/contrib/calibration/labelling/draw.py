@@ -117,9 +117,11 @@ def _spread(candidates: Sequence[LabelledCase], rest: Sequence[int], count: int)
     if not rest:
         return []
     positions = [candidates[at].place for at in rest]
+    # All places may be equal.
     low, width = min(positions), (max(positions) - min(positions)) or 1.0
     parts: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for at, position in zip(rest, positions, strict=True):
+        # The greatest place belongs to the last part.
         parts[min(count - 1, int((position - low) / width * count))][candidates[at].topic].append(at)
     groups = [interleave(list(topics.values()), len(rest)) for _, topics in sorted(parts.items())]
     return interleave(sorted(groups, key=len, reverse=True), len(rest))

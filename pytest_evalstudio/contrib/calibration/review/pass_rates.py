@@ -74,6 +74,7 @@ def corrected_pass_rates(population: AnswerPopulation, labels: Path) -> PassRate
     if inclusion:
         strata = population_strata(population)
         check_sample(population, strata, inclusion, labels)
+        # Other labels were not drawn with these probabilities.
         labelled = {identity: label for identity, label in labelled.items() if identity in inclusion}
     truths = np.array([labelled.get(case.identity, np.nan) for case in population.cases], dtype=np.float64)
     counts = np.bincount(strata[~np.isnan(truths)], minlength=int(strata.max(initial=0)) + 1)
@@ -134,6 +135,7 @@ def _rate(
     model: str = "",
     other: str = "",
 ) -> PassRate:
+    # One answer without a verdict makes the mean NaN, and the figure None.
     verdicts = np.array([np.nan if case.verdict is None else case.verdict for case in population.cases])
     sides = [rows] if others is None else [rows, others]
     labels = [int((~np.isnan(truths[side])).sum()) for side in sides]

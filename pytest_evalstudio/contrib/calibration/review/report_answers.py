@@ -67,6 +67,7 @@ class ReportAnswers:
         run = read_run(path)
         scores = read_scores([path])
         choice = _Choice(location, scores, run.evaluators)
+        # A sample is one of all answers.
         every = every or budget is not None
         columns = choice.of_all(metrics) if every else [choice.calibrated(metrics)]
         self.population = population_of(path, scores, columns)
@@ -112,6 +113,7 @@ class ReportAnswers:
 
     def _all(self) -> list[Drawn]:
         cases = self.population.cases
+        # By digests of the keys: the order is the same for each rater, whatever that of the run.
         order = sorted(
             range(len(cases)),
             key=lambda at: hashlib.sha256(
@@ -191,6 +193,7 @@ def _doubts(
         if column.is_calibrated
     }
     doubts = {}
+    # Without a calibration no verdict is uncertain: the record need not be read.
     for item in RecordReader(path).items() if calibrated else ():
         for id, alpha in calibrated.items():
             verdict = item.verdicts.get(id)

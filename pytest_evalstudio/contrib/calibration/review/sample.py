@@ -117,6 +117,7 @@ def check_sample(
     counts = np.bincount(strata[drawn], minlength=int(strata.max()) + 1)
     shares = counts / np.bincount(strata)
     recorded = np.array([inclusion[population.cases[at].identity] for at in drawn])
+    # The file has six decimals.
     if len(drawn) < len(inclusion) or not np.allclose(recorded, shares[strata[drawn]], atol=1e-5):
         raise DataError(
             f"{labels}: the sample was not drawn from these answers by this metric; give the same report and"
@@ -141,11 +142,13 @@ def _expected_shares(population: AnswerPopulation, strata: Integers, store: Labe
     column = population.columns[0]
     if column.is_calibrated and len(population.columns) == 1:
         totals = np.bincount(strata, weights=[case.scores[column.key] for case in population.cases])
+        # A share of 0 or 1 has no variance: the stratum would get the least number of labels only.
         shares: Floats = np.clip(totals / sizes, 0.05, 0.95)
         return shares
     indices = population.indices
     every = [Drawn(at=at, round=1, part="conformal", reason="random") for at in indices.values()]
     labels = labelling_of(population, store.ratings(), every).labels
+    # One good and one bad answer more (Laplace), so that no share is 0 or 1.
     good, counts = np.ones(len(sizes)), np.full(len(sizes), 2.0)
     for identity, label in labels.items():
         good[strata[indices[identity]]] += label

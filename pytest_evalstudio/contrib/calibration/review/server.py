@@ -104,6 +104,7 @@ class ReviewServer:
     def serve(self) -> None:
         """Answer requests until `close` is called or the process is interrupted."""
         try:
+            # `shutdown` waits for one interval.
             self._server.serve_forever(poll_interval=0.05)
         finally:
             self._server.server_close()
@@ -217,6 +218,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
             raise _Refused(411, "the length is missing")
+        # `int` is slow for thousands of digits, and fails beyond 4,300.
         if len(length) > 9 or int(length) > LONGEST_BODY:
             raise _Refused(413, f"more than {LONGEST_BODY} bytes")
         try:

@@ -79,6 +79,7 @@ class ReviewSession:
     def labelling_state(self) -> Labelling:
         """Return the state of the labelling of all raters."""
         ratings = self.store.ratings()
+        # Each request of the page asks for the state: a curve is fitted only where labels have changed.
         with self._lock:
             if self._seen is None or self._seen[0] != ratings:
                 self._seen = ratings, self.source.labelling_state(ratings)
@@ -113,6 +114,7 @@ class ReviewSession:
         drawn = [draw.at for draw in status.drawn]
         if not self.role:
             return drawn
+        # Without the decisions of adjudicators, which would take their answers from the list.
         _, divided = majority(label for label in status.ratings if label.role != ADJUDICATOR)
         in_dispute = set(divided)
         return [at for at in drawn if self.population.cases[at].identity in in_dispute]
@@ -146,6 +148,7 @@ class ReviewSession:
 
     def accepts(self, label: object) -> bool:
         """Return whether a value of the page is a label: 1 good, 0 bad, None to take it back."""
+        # True is an int, too.
         return label is None or (type(label) is int and label in (0, 1))
 
     def label(self, id: int, answer: str, label: int | None, reason: str = "") -> dict[str, Any]:
@@ -242,6 +245,7 @@ class ReviewSession:
 
     def _case_of(self, id: int) -> LabelledCase:
         """Return the shown answer; refuse one that was not drawn."""
+        # What was shown once can be labelled, even if labels of others have changed the draw since.
         if id not in self._shown:
             if all(draw.at != id for draw in self.labelling_state().drawn):
                 raise KeyError(id)

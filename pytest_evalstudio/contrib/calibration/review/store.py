@@ -46,6 +46,7 @@ class LabelStore:
     """
 
     def __init__(self, path: Path, *, levels: bool = False) -> None:
+        # A link stays a link: replacing would put the file in its place.
         self.path = Path(os.path.realpath(path))
         self._levels = levels
 
@@ -66,6 +67,7 @@ class LabelStore:
 
         def remaining(rows: Rows) -> Rows:
             for row in rows:
+                # A row of the sample keeps its inclusion probability.
                 if _whose(row) == (key, model_key, rater) and row.get(INCLUSION):
                     row |= dict.fromkeys(("label", ANSWER_ID, *CIRCUMSTANCES), "")
             return [row for row in rows if _whose(row) != (key, model_key, rater) or row.get(INCLUSION)]
@@ -137,6 +139,7 @@ def _replace(path: Path, content: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(draft, path)
+    # The entry of the folder must reach the disk, too.
     if sys.platform != "win32":
         folder = os.open(path.parent, os.O_RDONLY)
         try:

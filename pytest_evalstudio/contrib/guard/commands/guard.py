@@ -119,6 +119,7 @@ def serve(arguments: argparse.Namespace) -> int:
         raise ConfigurationError(MISSING) from None
     _check_numbers(arguments)
     token = _token(arguments)
+    # Before the configuration is read, so that a change meanwhile is noticed.
     watched = Watched(Path(arguments.config))
     _source(arguments).open().close()  # a wrong configuration is a usage error, before anything is served
     listening = _listening(arguments.host, arguments.port)
@@ -130,6 +131,7 @@ def serve(arguments: argparse.Namespace) -> int:
     if cap < arguments.max_connections:
         journal.note(f"at most {cap} connections at a time: raise the limit of descriptors (ulimit -n)")
     measures = Measures()
+    # Workers that are replaced go on with the budget of judges that those before them spent from.
     run_id = f"guard {uuid.uuid4().hex}"
     app = create_app(
         lambda: _source(arguments, run_id=run_id),
@@ -193,6 +195,7 @@ def _source(arguments: argparse.Namespace, *, run_id: str = "") -> GuardSource:
         settings=configuration_for(arguments.config, arguments.settings),
         plugin_modules=tuple(arguments.plugin_modules),
         cache=Path(arguments.cache) if arguments.cache else None,
+        # `check` opens one guard, and has no such option.
         workers=getattr(arguments, "workers", 1),
         run_id=run_id,
     )
@@ -224,6 +227,7 @@ def _listening(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # With the protocol named, asyncio turns off the delay of small packets, which costs 40 ms a request.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # A restart may use the port while connections of the process before it are still being closed.
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))

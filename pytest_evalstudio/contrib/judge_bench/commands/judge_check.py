@@ -140,6 +140,7 @@ def _run_canary(arguments: argparse.Namespace) -> int:
     file = Path(arguments.canary)
     earlier = load_canary_record(file) if file.exists() and not arguments.update else None
     if earlier is not None:
+        # Before the judge is asked, which costs time and money.
         check_comparable(earlier, arguments.evaluator)
     record = judge_canary(
         arguments.evaluator,
@@ -147,11 +148,13 @@ def _run_canary(arguments: argparse.Namespace) -> int:
         repeats=arguments.repeats,
         registry=registry_for(arguments),
     )
+    # With an earlier record, missing verdicts are a drift that is to be shown.
     if earlier is None:
         check_judged(record)
     comparison = compare_canaries(earlier, record) if earlier is not None else None
     if arguments.output:
         record.save(Path(arguments.output))
+    # The earlier record stays: small changes would add up unseen if each run replaced it.
     if earlier is None:
         record.save(file)
     if arguments.json:

@@ -62,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.output:
         content = tuning.proposal.model_dump_json(indent=2) + "\n"
+        # A lone surrogate has no UTF-8; its escape is one of JSON, too.
         write_whole(arguments.output, content.encode("utf-8", "backslashreplace"))
     if arguments.json:
         changes = {"corrected": tuning.corrected, "newly_wrong": tuning.newly_wrong, "p": tuning.p}

@@ -95,6 +95,7 @@ def _write(arguments: argparse.Namespace, result: MutationResult) -> None:
     source, folder = Path(arguments.source), Path(arguments.output)
     folder.mkdir(parents=True, exist_ok=True)
     written = folder / FILE
+    # `build_report` leaves the lock to its caller.
     if is_run(source):
         with OutputFolder(folder).locked():
             report = build_report(

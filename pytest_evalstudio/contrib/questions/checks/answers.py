@@ -15,6 +15,7 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
 from pytest_evalstudio.contrib.questions.quantities import Quantity, pattern, quantities, unit_of
 from pytest_evalstudio.contrib.questions.words import word_set
 
+# "No one", "no more" and "no longer" begin a statement, not an answer of no.
 _YES_OR_NO = re.compile(r"(?i)^\W*(?P<lead>yes|no)\b(?!\s(?:one|more|longer))[\s,.;:–—-]*")
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _CODE = re.compile(r"[A-Z]+[a-z]*[A-Z]\w*|[A-Z]+\d\w*")
@@ -84,6 +85,7 @@ class AnswerChecks:
             self._stems.append(subject | set(stems(statement)))
         self._words = frozenset().union(*self._stems)
         self._near = [
+            # The neighbours of a cell are other values of its row, not words about it.
             frozenset().union(*self._stems[max(0, at - 1) : at + 2]) if at not in self._cells else frozenset()
             for at in range(len(self._stems))
         ]
@@ -119,6 +121,7 @@ class AnswerChecks:
         return float(not self._has_rival(question, stated))
 
     def _is_denied(self, question: str, *, is_yes: bool) -> bool:
+        # With a negation in the question, one in the statement shows nothing.
         if _NEGATION.search(question):
             return False
         shares = self._index.shares(question)

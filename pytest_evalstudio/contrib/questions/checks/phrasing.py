@@ -93,6 +93,7 @@ def _max_words(text: str) -> int:
         return _MAX_WORDS_WITH_AND
     if _CONDITION.search(text):
         return _MAX_WORDS_WITH_CONDITION
+    # The "who" that asks begins no relative clause.
     clauses = len(_RELATIVE.findall(text)) - text.lower().startswith("who ")
     has_clause = clauses > 0 or len(re.findall(r"\bof\b", text)) > 1
     return _MAX_WORDS_WITH_CLAUSE if has_clause else _MAX_WORDS

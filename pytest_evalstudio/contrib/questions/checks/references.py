@@ -94,6 +94,7 @@ class References:
         self._headings: set[str] = set()
         for number, sentence in enumerate(sentences):
             words = _TOKEN.findall(sentence)
+            # The title may be longer than other headings.
             is_heading = sentence[-1:] not in ".!?|:;" and len(words) <= _LONGEST_HEADING + 4 * (number == 0)
             stems = [singular(word.lower()) for word in words]
             if is_heading:
@@ -249,6 +250,8 @@ def _without_verb(run: list[str], form: str) -> list[str]:
         word = run[at].lower()
         is_verb = any(reading in forms(word) for reading in _VERB_FORMS[form])
         if is_verb or (form == "participle" and is_participle(word)):
+            # "take place": the verb is "take".
             end = at - 1 if word == "place" and run[at - 1].lower() == "take" else at
+            # An adverb before the verb belongs to the verb.
             return run[: end - 1] if end > 1 and run[end - 1].endswith("ly") else run[:end]
     return run

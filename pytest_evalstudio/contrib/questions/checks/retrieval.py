@@ -74,6 +74,7 @@ class SentenceIndex:
     def weight(self, word: str) -> float:
         """Return the weight of a word stem; the greatest for a word that no sentence has."""
         count = len(self._postings.get(word, ()))
+        # 0.5: a word that no sentence has must not divide by zero.
         return math.log(1 + len(self.sentences) / (count + 0.5))
 
     def shares(self, question: str) -> Floats:

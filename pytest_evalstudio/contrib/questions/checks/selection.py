@@ -75,6 +75,7 @@ def rivals(question: str, answer: str, evidence: str, index: SentenceIndex) -> l
         if sentence == evidence or not sentence.endswith((".", "|")):
             continue
         alike = {quantity.text for quantity in quantities(sentence) if quantity.kind in kinds}
+        # A sentence with the same quantity gives the same answer.
         if not kinds or (alike and not texts & alike):
             sentences.append(sentence)
     return sentences

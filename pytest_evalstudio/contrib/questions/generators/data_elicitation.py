@@ -57,6 +57,7 @@ class DataElicitation:
         """Yield drafts of questions on an excerpt."""
         for draft in plain_drafts(excerpt, corpus):
             condition = f"({draft.condition}) AND NOT {FORBIDDEN}"
+            # Where the evidence itself has such a number, no right answer could meet the condition.
             if parse_condition(condition).check(draft.evidence):
                 question = fill(rng.choice(FRAMES), question=draft.question)
                 yield dataclasses.replace(draft, question=question, condition=condition)

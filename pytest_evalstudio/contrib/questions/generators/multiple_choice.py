@@ -85,6 +85,7 @@ def _wrong_choices(right: Quantity, sentence: str, corpus: Corpus) -> list[str]:
         candidates += filter(None, (changed(right.text, factor) for factor in _FACTORS))
     distinct: dict[str, str] = {}
     for other in candidates:
+        # Also in another notation: with "5 days" and "five days" two choices would be right.
         is_in_text = any(re.search(pattern(other), text) for text in (sentence, *distinct.values()))
         is_beyond_all = right.kind == "percent" and (value_of(other) or 0.0) > 100
         if not is_in_text and not is_beyond_all:

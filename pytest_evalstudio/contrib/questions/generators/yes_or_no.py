@@ -139,6 +139,7 @@ def _pair_of_sentence(sentence: str, corpus: Corpus) -> _Pair | None:
         return pair
     parts = (SimpleSentence(sentence), *simple_sentences(sentence))
     simple = [SimpleSentence(text, part.context) for part in parts for text in single_statements(part.text)]
+    # The sentence itself was tried above.
     pairs = (_pair(part.text, corpus, part.context) for part in simple if part.text != sentence)
     confirmations = (_confirmation(part, corpus) for part in simple)
     return next((pair for pair in (*pairs, *confirmations) if pair), None)
@@ -169,8 +170,10 @@ def _confirmation_of_clause(clause: Clause, part: SimpleSentence, corpus: Corpus
         return None
     if clause.kind == "command" and not _is_full_instruction(clause, rest, part.context):
         return None
+    # A context at the end would belong to the clause: "until 2028 in March".
     if (part.context and _CLAUSE.search(rest)) or _is_unclear(clause, rest, part.context):
         return None
+    # "No refunds are paid" is asked as "Are any refunds paid?".
     subject = re.sub(r"^no\s", "any ", uncapitalised(clause.subject, corpus))
     if is_denied and clause.aux == "must":
         clause = replace(clause, aux="may")  # "must not" forbids
@@ -211,8 +214,10 @@ def _is_unclear(clause: Clause, rest: str, context: str) -> bool:
     """Report whether a statement is vague, or its verb may be a noun: "Emergency calls to 999 remain …"."""
     if _VAGUE.search(_joined(clause.subject, clause.form, rest, context)) or _has_second_verb(clause, rest):
         return True
+    # "Emergency calls to 999 remain possible": "calls" is the noun.
     is_bare = clause.subject.count(" ") == 0 and clause.aux == "does"
     is_reduced = (
+        # "The risks described on page 38 remain": "described" belongs to the noun.
         clause.aux == "did" and "participle" in forms(clause.form) and rest.split(" ")[0] in PREPOSITIONS
     )
     return (is_bare or is_reduced) and any(
@@ -247,6 +252,7 @@ def _pair(sentence: str, corpus: Corpus, context: str = "") -> _Pair | None:
 def _pair_of_clause(clause: Clause, corpus: Corpus, context: str) -> _Pair | None:
     rest = _SUBORDINATE.split(clause.rest)[0]
     tail = clause.rest[len(rest) :]
+    # Without its list, "supplies 487,000 people in Brent, Castle and Saltby" would be of Brent alone.
     if clause.is_negative or clause.kind == "command" or condition_after(tail) != "" or _LIST.match(tail):
         return None
     if _VAGUE.search(_joined(clause.subject, clause.form, rest, context)):
@@ -312,11 +318,14 @@ def _false_factor(clause: Clause, before: str, after: str) -> float:
             return 0.0
         if clause.aux in _OBLIGED:
             return _LESS
+        # "May cancel within 14 days" says nothing of what may be done within 21.
         return _MORE if clause.aux in _ALLOWED and not _DEADLINE.search(before) else 0.0
     if _AT_LEAST.search(before):
         return _MORE if clause.aux in _OBLIGED and not _UNCLEAR.search(_AT_LEAST.sub("", before)) else 0.0
+    # Directly before the quantity "by" and "to" belong to a change: "rose by 5 %".
     if _UNCLEAR.search(before.removesuffix("by ").removesuffix("to ")) or _UNCLEAR.search(after):
         return 0.0
+    # "Within a further 14 days" is a limit, too, though its words are apart.
     is_limit = re.search(r"(?i)\b(?:within|up|most|least)\b", before)
     return 0.0 if clause.aux in _ALLOWED or is_limit else _MORE
 

@@ -97,9 +97,11 @@ class Clause:
         """Return the question that begins with a question phrase and asks for a part of the clause."""
         words = " ".join(filter(None, [wh, self.aux, subject, self.group, rest.strip()]))
         text = re.sub(r"\s+", " ", words).rstrip(" ,.")
+        # The full stop at the end of the sentence was removed with that of "p.m.".
         return f"{text}.?" if text.endswith((" a.m", " p.m")) else f"{text}?"
 
 
+# Several generators ask for the clauses of the same sentence.
 @functools.lru_cache(maxsize=4096)
 def clauses(sentence: str) -> tuple[Clause, ...]:
     """Return the main clauses of a plain sentence with one subject; () where the rules are not sure.
@@ -195,6 +197,7 @@ def _clause(subject: list[str], words: list[str], at: int) -> Clause | None:
         group=group.group,
         verb=group.verb,
         form=group.form,
+        # A word has the comma after it: that after the verb belongs to the rest.
         rest=f", {rest}" if rest and words[group.end - 1].endswith(",") else rest,
         voice=group.voice,
         is_plural=_agreed(group.aux, plural=plural),
@@ -228,6 +231,7 @@ def _divided(clause: Clause) -> tuple[Clause, list[str] | None]:
         if _continues(clause, words):
             return first, words
         if clause.voice == "passive" and len(words) > 1 and is_participle(words[0].lower()):
+            # A participle after a modal needs its "be" again.
             auxiliaries = [clause.aux, "be"] if clause.aux in MODALS else [clause.aux]
             return first, [*auxiliaries, *words]
         is_object = len(words) > 1 and words[1].lower() in DETERMINERS | {"it", "you", "us"}

@@ -90,6 +90,7 @@ def simple_sentences(sentence: str) -> tuple[SimpleSentence, ...]:
     parts = [part.rstrip(". ") for part in _SEPARATOR.split(without_heading(text))]
     simple: dict[SimpleSentence, None] = {}
     for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        # The next part states another case, so that this part does not hold alone.
         if following and _CHANGED.match(following) and _EXCEPTION.search(following):
             continue
         for item in _of_part(part):
@@ -107,6 +108,7 @@ def _of_part(part: str) -> Iterator[SimpleSentence]:
     second = f"{end[0].upper()}{end[1:]}." if end else ""
     if match and _are_clauses(text[: match.start()], second, is_joined=not match["second"]):
         is_added = match["conjunction"] in ("and", None)
+        # A contrast such as "but" may limit the clause before it.
         if is_added:
             yield SimpleSentence(_independent(text[: match.start()]), context)
         yield SimpleSentence(second, context if is_added else "")

@@ -73,6 +73,7 @@ def _may_be_finite(words: list[str], at: int) -> bool:
     if word in BE or word in HAVE:
         return True
     readings = forms(word)
+    # A word with a capital belongs to a name: "HR Services keeps", "the Ashdown Plan".
     if not readings or words[at][0].isupper() or words[at].endswith(",") or _is_within_phrase(words, at):
         return False
     if "past" in readings and not _is_reduced(words, at):
@@ -148,6 +149,7 @@ def verb_group(words: list[str], at: int, *, plural: bool) -> VerbGroup | None:
             group = _phrase(adverbs, word)
             verb = forms(word).get("participle") or word
             return VerbGroup(first, group, verb, f"{first} {group}", "passive", after + 1)
+        # "Is due 28 days before": a question cannot take "due" from its verb.
         if word in ("being", "due") or forms(word).get("ing"):
             return None
         return VerbGroup(first, "", "be", first, "copula", at + 1)
@@ -179,6 +181,7 @@ def _simple_group(words: list[str], at: int, word: str, *, plural: bool) -> Verb
     readings = forms(word)
     if "s" in readings and not plural:
         aux, base = "does", readings["s"]
+    # "We put 118 litres into supply": the past of "put" has its base form.
     elif "past" in readings and not ("base" in readings and plural and word not in ("put", "set", "cut")):
         aux, base = "did", readings["past"]
     elif "base" in readings and plural:

@@ -42,10 +42,12 @@ def changed(quantity: str, factor: float) -> str:
         return ""
     text = parts["number"]
     value = plain_value(text)
+    # A multiple of zero is zero.
     if not value:
         return ""
     decimals = len(text.partition(".")[2]) if text[0].isdigit() else 0
     other = round(value * factor, decimals)
+    # Rounding may give the number itself: one and a quarter times one is one.
     if other == value:
         other = value + 1 if factor > 1 else value - 1
     if other <= 0:

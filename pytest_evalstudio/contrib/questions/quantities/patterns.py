@@ -50,6 +50,7 @@ def range_pattern(first: str, last: str) -> str:
     parts, other = PARTS.fullmatch(first), pattern(last)
     assert parts is not None
     number = _number_pattern(parts["number"], pointed=False)
+    # Python allows flags at the start of an expression only.
     return rf"(?is)(?<![\w.,]){number}(?!\d)(?![.,]\d).{{1,30}}?{other.removeprefix('(?i)')}"
 
 

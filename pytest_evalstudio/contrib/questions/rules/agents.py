@@ -90,10 +90,12 @@ def agent_of_active(clause: Clause, subject: str, corpus: Corpus) -> Fact | None
         return None
     if clause.head in _TOO_GENERAL or _RELATIVE.search(clause.subject):
         return None
+    # "Who carry a photo card?" is no English.
     if (clause.is_plural and clause.aux == "do") or _WITHOUT_OBJECT.search(rest) or _DEPENDENT.search(rest):
         return None
     if len(rest.split()) < 2 or "," in rest or not _is_agent(clause.subject, corpus):
         return None
+    # "Employs 29 people" is asked for its number.
     if any(quantity.start == 0 for quantity in quantities_and_counts(rest)):
         return None
     verb = re.sub(r"^have\b", "has", clause.form)

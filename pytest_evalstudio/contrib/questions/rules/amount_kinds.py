@@ -64,6 +64,7 @@ def _of_attribute(clause: Clause, subject: str, slot: QuantitySlot) -> str:
         return ""
     lead, noun = _lead_and_noun(slot.before[: match.start()].strip(), match["noun"])
     if slot.quantity.kind == "period" and not lead:
+        # "A warranty of two years on the frame": the question would be for the whole.
         is_of_part = re.match(r"\s(?:on|for)\s", slot.after)
         is_plain = not is_of_part and (clause.verb == "have" or clause.aux in ("does", "do", "did"))
         return f"How long is {_possessive(noun, subject)}?" if is_plain else ""
@@ -102,6 +103,7 @@ def money(clause: Clause, subject: str, slot: QuantitySlot) -> str:
         return _of_attribute(clause, subject, slot)
     if slot.before:
         return ""
+    # "How much did it take?" is no question for a price.
     if not slot.prep and clause.voice == "active" and clause.verb != "take":
         return clause.ask(_bounded("", slot.bound, "how much"), subject, slot.after)
     if clause.voice != "passive":
@@ -137,16 +139,19 @@ def period(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     """Return the question for a period, "" if the rules are not sure."""
     before, after = slot.before, slot.after
     context = f"{before} and {after}" if re.search(r"\band\b", after) else before
+    # "Within 24 hours in winter and within three days in summer": the second period would be in the question.
     has_other_period = any(other.kind == "period" for other in quantities(context))
     if has_other_period or slot.has_more or len(before.split()) > _MAX_WORDS_BEFORE_PERIOD:
         return ""
     if slot.prep == "of":
         return _of_attribute(clause, subject, slot)
+    # "The fee is £4 for up to four hours": the period is a condition of the fee.
     if clause.voice == "copula" and quantities(before):
         return ""
     units = slot.unit if slot.unit.endswith("s") else f"{slot.unit}s"
     if not slot.prep:
         return _period_without_preposition(clause, subject, slot, units)
+    # "Retired after 16 years" tells what was, and is no period that begins with an event.
     if slot.prep == "within" or (slot.prep == "after" and clause.aux != "did"):
         return _period_until_event(clause, subject, slot, units)
     if slot.prep == "for":
@@ -179,6 +184,7 @@ def _period_without_preposition(clause: Clause, subject: str, slot: QuantitySlot
     ahead = _AHEAD.match(after)
     if ahead is None or after.startswith((" of", " from")) or "-" in slot.quantity.text:
         return ""
+    # "After switching off before a person opens it" would be a question about a second event.
     if len(re.findall(r"\b(?:before|after)\b", ahead.group())) > 1:
         return ""
     wh = "How far" if after.startswith(" in advance") else "How long"
@@ -189,7 +195,9 @@ def date(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     """Return the question for a date, "" if the rules are not sure."""
     wh = _QUESTION_WORD_OF_DATE.get(slot.prep)
     has_second_date = re.search(r"\b(?:and|or|that)\b|^\sof\b", slot.after)
+    # "The target is to record all by 2027": the date is not that of being.
     if wh is None or slot.bound or has_second_date or clause.voice == "copula":
+        # Without the agent of a passive: "on 3 May by the board".
         return ""
     rest = re.sub(r"^\s+by\s(?:an?|the)\s[^,]+$", "", f"{slot.before} {slot.after}")
     return "" if quantities_and_counts(rest) or clause.verb in CHANGES else clause.ask(wh, subject, rest)
@@ -220,6 +228,7 @@ def _measured_amount(clause: Clause, subject: str, slot: QuantitySlot, dimension
     rest = slot.after[whole.end() :]
     is_countable = noun.endswith("s") or dimension == "distance"
     wh = f"how many {slot.unit} of" if is_countable else "how much"
+    # "How much of the refrigerant", but "how much water".
     if noun.startswith("the ") and not is_countable:
         wh += " of"
     is_listed = re.match(r"\s?(?:and|or)\s", rest)
@@ -236,6 +245,7 @@ def _measured_level(clause: Clause, subject: str, slot: QuantitySlot, dimension:
         dimension = "temperatures" if dimension == "temperature" else dimension
     if slot.rate:
         dimension = "speed" if dimension == "distance" else "rate"
+    # Nobody asks "At what distance is the range?" or "At what amount is chlorine kept?".
     if prep == "at" and dimension in ("amount", "level", "distance"):
         return ""
     wh = _bounded(prep, slot.bound, f"what {dimension}")
@@ -250,6 +260,7 @@ def number(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     noun, rest = counted["noun"], slot.after[counted.end() :]
     if _NO_COUNTED_NOUN.search(noun):
         return ""
+    # "Nine members and the chair is …": another statement begins.
     if rest.startswith(" and "):
         rest = ""
     wh = _bounded("", slot.bound, f"how many {noun}")

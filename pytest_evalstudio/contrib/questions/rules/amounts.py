@@ -152,6 +152,7 @@ def _copula(clause: Clause, subject: str, slot: QuantitySlot) -> str:
     if kind in ("measure", "period") and adjective and adjective[1] in _ADJECTIVES:
         return clause.ask(f"How {adjective[1]}", subject)
     is_complement = re.match(r"\s(?:per|for|in|at|on|of|a|an|each|from|after|before|during)\b", after)
+    # "The last entry is one hour before closing time" is no duration of the entry.
     is_point = kind == "period" and re.match(r"\s(?:before|after|from)\b", after)
     if kind in ("number", "date") or is_point or (after and not is_complement) or _has_amount(after):
         return ""
@@ -213,6 +214,8 @@ def _is_clean(question: str, slot: QuantitySlot) -> bool:
         return False
     if len(words) > 1 and words[-2].lower() in ("and", "or") and forms(last):
         return False  # a second verb without its object: "be at least 14 years old and weigh"
+    # "What percentage of its capacity does the battery retain?": "its" stands for the subject.
     is_repeating = _REPEATED.search(question) and not _POSSESSIVE.search(question)
     is_answer_in_question = re.search(slot.condition, question) is not None
+    # "What was income?" does not say of what.
     return 4 <= len(words) <= 26 and not is_repeating and not is_answer_in_question and "," not in question

@@ -65,6 +65,7 @@ def falsehoods(draft: Draft, corpus: Corpus) -> list[Falsehood]:
         results = [
             Falsehood(
                 evidence[: quantity.start] + other + evidence[quantity.end :],
+                # The pattern becomes a part of another one, and flags may be at the start only.
                 pattern(other).removeprefix("(?i)"),
             )
             for other in near_misses(quantity, corpus)

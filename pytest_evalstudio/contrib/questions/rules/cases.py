@@ -92,6 +92,7 @@ def sentences_of_members(text: str) -> list[str]:
         if member is None or member["subject"].split()[0] in _NO_SUBJECTS or (member["prep"] or "") != prefix:
             return []
         adjunct = adjunct or member["adjunct"]
+        # A member with a verb is a clause of its own: "and the indoor unit weighs 74 kg".
         if any(word in AUXILIARIES or "s" in forms(word) for word in member["subject"].split()[1:]):
             return []
         if not sentences:

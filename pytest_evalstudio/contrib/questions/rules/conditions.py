@@ -51,6 +51,7 @@ def keywords_condition(text: str) -> str:
     """Return the condition that an answer has the longest words of a text and its quantities; "" for none."""
     hits = quantities_and_counts(text)
     plain = text
+    # From the end, so that the positions of the others stay right.
     for quantity in reversed(hits):
         plain = f"{plain[: quantity.start]} {plain[quantity.end :]}"
     words = distinctive_words(plain) or [word for word in content_words(plain) if len(word) > 2][:1]

@@ -95,10 +95,14 @@ def _when(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     if match is None or match["word"] not in ("when", "if"):
         return None
     before, event = match["before"], match["clause"]
+    # "When accompanied by an adult" and "when to begin" lack their subject.
     is_reduced = event.startswith("to ") or is_participle(event.split(" ")[0])
+    # "Pets are welcome if the neighbours agree": a condition, no time.
     is_state = clause.voice == "copula" and match["word"] == "if"
+    # With a quantity, the event is only a condition: "costs £6 if you book online".
     if is_reduced or is_state or "," in event or _UNCLEAR.search(event) or quantities_and_counts(before):
         return None
+    # "Applies only if …" would be asked as "When does it apply only?".
     if re.search(r"\b(?:only|even|except|unless|that|which)\b", before):
         return None
     question = clause.ask("When", subject, before)
@@ -125,6 +129,7 @@ def _purpose(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
 
 def _location(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     match = _LOCATION.match(clause.rest)
+    # "Is published in May" names no place.
     if match is None or clause.voice == "active" or _MONTH.search(clause.rest):
         return None
     condition = str(Regexp(rf"(?i)\b{re.escape(match['name'])}\b"))
@@ -135,6 +140,7 @@ def _list(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
     """Return the question for the object of a verb that lists or requires something."""
     first = clause.subject.split(" ")[0].lower()
     is_listing = clause.voice == "active" and clause.verb in _LISTING and clause.kind != "command"
+    # "Can cause dizziness": what may be is no list that is complete.
     is_possible = clause.aux in ("may", "can", "might", "could")
     is_vague = first in _PERSONS or "ing" in forms(first) or _UNCLEAR.search(clause.rest)
     preposition = "of " if clause.verb == "consist" else ""
@@ -145,6 +151,7 @@ def _list(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
         question = clause.ask("What", subject, f"{body[: against.start()]} against")
         return make_fact(question, body[against.end() :], items_condition(body[against.end() :]))
     words = body.split()
+    # "Consists of 4,130 km of mains, …": the quantities are questions of their own.
     is_quantity = re.match(r"(?:up to|at least|more than|\d|about)", body)
     if is_quantity or re.search(r"\b(?:that|which|who|whom|whose)\b", body) or len(words) > 16:
         return None
@@ -163,6 +170,7 @@ def _identity(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
         return None
     condition = items_condition(clause.rest)
     if condition and clause.is_plural and not _ADJECTIVE.match(clause.rest):
+        # Of two members, the second may be another statement: "are personal and carry a photograph".
         is_list = len(re.split(r",\s|\sand\s", clause.rest)) > 2
         return make_fact(f"What are {subject}?", clause.rest, condition) if is_list else None
     is_name = re.fullmatch(r"(?:[A-Z][\w.&’'-]*\s?|&\s|a\.s\.?|plc)+", clause.rest)
@@ -216,6 +224,7 @@ def _consequence(sentence: str, corpus: Corpus) -> Fact | None:
         word, _, condition = part.context.partition(" ")
         if word not in ("if", "when") or _is_elliptical(condition) or _REFUSAL.fullmatch(condition):
             continue
+        # "We" and "you" are clear here, since the question says them of the organisation and its customer.
         if _UNCLEAR.search(_WE.sub("", condition)):
             continue
         parsed = clauses(part.text)

@@ -72,5 +72,6 @@ def _is_verb(word: str) -> bool:
 
 def with_condition(question: str, condition: str) -> str:
     """Return a question that ends with a condition; "" remains ""."""
+    # The full stop of the sentence was removed with that of "p.m.".
     condition = f"{condition}." if condition.endswith((" a.m", " p.m")) else condition
     return f"{question.removesuffix('?')} {condition}?" if question and condition else question

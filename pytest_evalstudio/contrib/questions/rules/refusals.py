@@ -29,6 +29,7 @@ def refusal_condition(text: str = "") -> str:
         text: its numbers may be repeated.
     """
     numbers = "|".join(sorted({re.escape(number) for number in re.findall(r"\d+(?:[.,]\d+)*", text)}))
+    # Whole numbers only: the number 12 of the text does not permit 120.
     but = rf"(?!(?:{numbers})(?![\d]))" if numbers else ""
     invented = Regexp(rf"(?<![\w.,]){but}\d")
     return f"{_REFUSAL} AND NOT {invented}"

@@ -129,4 +129,5 @@ def _is_range(part: str, first: Quantity, last: Quantity) -> bool:
     if between == " and " and before.endswith("between "):
         return True
     is_joined = between in (" to ", "–", "-") and first.kind in ("number", last.kind)
+    # After "from" it is a change: "rose from 5 to 10 %".
     return is_joined and not before.endswith("from ")

@@ -85,6 +85,7 @@ def cell_questions(text: str, before: str = "") -> Iterator[QuantityQuestion]:
     label = _label(table.heads[0].lower(), before)
     is_specification = len(table.heads) == 2 and table.heads[1].lower() in _VALUES
     for row in table.rows:
+        # A row may be shorter than the head.
         for head, cell in zip(table.heads[1:], row[1:], strict=False):
             noun = head.lower().split()[-1] if head else ""
             name = _row_name(row[0], label, noun) if label and noun in _PROPERTIES else ""
@@ -204,6 +205,7 @@ def _table(text: str) -> _Table | None:
     width = next((at for at, cell in enumerate(cells) if _RULE.fullmatch(cell)), 0) - 1
     if width < 2 or not all(_RULE.fullmatch(cell) for cell in cells[width + 1 : 2 * width + 1]):
         return None
+    # Rows are joined by an empty cell: "| c | 1 | | d | 2 |".
     rows = [cells[start : start + width] for start in range(2 * width + 2, len(cells), width + 1)]
     return _Table(cells[:width], [row for row in rows if row[0]])
 

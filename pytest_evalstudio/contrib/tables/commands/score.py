@@ -72,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{request.output}: scored batches are kept; the same command with --resume continues", error=True
         )
         raise
+    # The progress line has no line end of its own.
     if sys.stderr.isatty() and finished.scored_now:
         sys.stderr.write("\n")
     _print_result(finished, request.output)

@@ -76,6 +76,8 @@ def compare_tables(
     renamed, used = models or {}, limits or ComparisonLimits()
     if _has_keys(base) and _has_keys(new):
         first, second = _drawn(base), _drawn(new)
+        # A table that was cut has no keys beyond its last digest. Both sides end where the shorter cut does,
+        # so that no key is missing on one side only.
         ends = [rows[-1].digest for rows in (first, second) if len(rows) == MAX_ANSWERS]
         end = min(ends, default=b"\xff" * _HASH_BYTES)
         sides = (
@@ -118,6 +120,7 @@ def _drawn(table: ScoredTable) -> list[_Keyed]:
             digest = blake2b((key or "").encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()
             if key and digest <= end:
                 smallest.append(_Keyed(digest, key, *values))
+        # Sort only when the list has doubled, not after each batch.
         if len(smallest) > 2 * MAX_ANSWERS:
             smallest = _least(smallest)
             end = smallest[-1].digest
@@ -125,6 +128,7 @@ def _drawn(table: ScoredTable) -> list[_Keyed]:
 
 
 def _least(rows: list[_Keyed]) -> list[_Keyed]:
+    # The digests of case and context may be None, which cannot be compared.
     return sorted(rows, key=lambda row: row[:4])[:MAX_ANSWERS]
 
 
@@ -149,6 +153,7 @@ def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]
     side = Side(run_of(table))
     parts: dict[tuple[str, str], int] = {}
     thresholds = _thresholds(table)
+    # In the order of rows, so that the repeats of a key get the same part numbers in both tables.
     for entry in sorted(rows, key=lambda entry: entry.row):
         part = parts[entry.key, entry.model] = parts.get((entry.key, entry.model), -1) + 1
         identity: Identity = ("", entry.key, renamed.get(entry.model, entry.model), part)
@@ -190,6 +195,7 @@ def _outcome(evidence: str, status: str, *, decides: bool) -> str:
         return "error"
     if evidence == "failed" or status == "no_answer" or (status == "failed" and decides):
         return "failed"
+    # A metric that decides nothing still shows that the answer was scored.
     return evidence if status == "not_applicable" else "passed"
 
 
@@ -232,6 +238,8 @@ def _independent(
         )
     changes = [_Change.of(metric, first, second) for _, metric, _, first, second in columns]
     deciding = [number for number, column in enumerate(columns) if column[1].primary or column[1].decides]
+    # Only metrics that decide count as tests: more of the others must not make the deciding ones harder to
+    # see.
     adjusted = dict(zip(deciding, holm([changes[number].p for number in deciding]), strict=True))
     metrics = tuple(
         changes[number].compared(
@@ -301,6 +309,7 @@ class _Change(NamedTuple):
         assert self.new.value is not None
         p = self.p if p_adjusted is None else p_adjusted
         interval = self._gain_interval(is_drop=p <= ALPHA)
+        # Adding 0.0 turns -0.0 into 0.0.
         ends = sorted(0.0 + self._sign * end for end in interval) if interval is not None else (None, None)
         return MetricComparison(
             evaluator=evaluator,
@@ -354,6 +363,8 @@ def _p_of_drop(gain: float, error: float, size: int, other_size: int) -> float:
     """Return p of the normal test, but never less than a permutation test of so few answers can give."""
     if gain >= 0:
         return _NORMAL.cdf(gain / error) if error and gain else 1.0
+    # Logarithm of the number of ways to split the answers into groups of these sizes; the number itself
+    # overflows.
     ways = math.lgamma(size + other_size + 1) - math.lgamma(size + 1) - math.lgamma(other_size + 1)
     least = math.exp(-ways)
     return max(_NORMAL.cdf(gain / error), least) if error else least

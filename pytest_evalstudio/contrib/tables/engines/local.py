@@ -86,6 +86,7 @@ class _Pool:
     def submit(self, batch: RowBatch) -> Future[BatchResult]:
         try:
             return self._executor.submit(_score, batch)
+        # `submit` itself raises where the pool broke before; callers handle the future alone.
         except BrokenProcessPool as exc:
             broken: Future[BatchResult] = Future()
             broken.set_exception(exc)
@@ -110,6 +111,8 @@ class _Pool:
 
     def close(self) -> None:
         """End the workers, also those that are scoring."""
+        # Private, since an executor has no method to end its workers before Python 3.14; None after a
+        # shutdown.
         processes = list((self._executor._processes or {}).values())
         self._executor.shutdown(wait=False, cancel_futures=True)
         for process in processes:
@@ -129,6 +132,8 @@ class _Pool:
             initializer=_begin,
             initargs=(self._setup,),
         )
+        # A worker that cannot import the main script dies at once. A first task shows it before batches are
+        # sent.
         try:
             executor.submit(_ready).result()
         except BrokenProcessPool:
@@ -143,6 +148,7 @@ def _begin(setup: ScorerSetup) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         _scorer = BatchScorer(setup)
+    # An initializer that raises breaks the pool and hides the reason; `_own_scorer` raises it with the task.
     except EvalStudioError as exc:
         _scorer = exc
 

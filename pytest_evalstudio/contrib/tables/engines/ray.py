@@ -100,6 +100,7 @@ def _results(
     request: ScoreRequest,
 ) -> Iterator[BatchResult]:
     logging.getLogger("ray.data").setLevel(logging.ERROR)
+    # Without a core of its own, or an actor would lack one.
     attempts = ray.remote(num_cpus=0)(_Attempts).remote()
     resources = {"num_gpus": request.gpus_per_actor} if request.gpus_per_actor else {}
     with _context(data):
@@ -153,6 +154,7 @@ class _ReadBatches:
             for batch in self._stream.batches():
                 if batch.number not in self._done:
                     yield {"batch": [pickle.dumps(batch)]}
+        # As a row: Ray would drop the block of a task that raises, since `max_errored_blocks` is -1.
         except EvalStudioError as exc:
             yield {"batch": [pickle.dumps(exc)]}
 
@@ -196,6 +198,7 @@ class _Actor:
 def _rest(stream: Stream, finished: set[int], setup: ScorerSetup) -> Iterator[BatchResult]:
     """Return the results of batches that the cluster lost: their rows are errors."""
     scorer: BatchScorer | None = None
+    # The number of batches is not known before all of them are read again.
     for batch in stream.batches():
         if batch.number not in finished:
             scorer = scorer or BatchScorer(setup)

@@ -53,6 +53,7 @@ def mean_of(
     n = aggregate.scored - aggregate.infinite
     if not n:
         return Figure(n=0, value=None, interval=None)
+    # A figure that equals the mean of the rows, such as accuracy, has the interval of that mean.
     if aggregate.figure is not None and not math.isclose(aggregate.figure, aggregate.mean, abs_tol=1e-9):
         return Figure(n=n, value=aggregate.figure, interval=None)
     if sampling is None:
@@ -123,6 +124,7 @@ class _Weighted(NamedTuple):
 def _weighted(moments: StratumMoments, sampling: Sampling) -> _Weighted:
     stratum = sampling.strata[moments.stratum]
     values = values_of(moments.sketch)
+    # Of the sampled rows, n have a value, and the points of the sketch stand for these.
     return _Weighted(values, stratum.population / stratum.sample * moments.n / len(values))
 
 
@@ -142,6 +144,7 @@ def _cut(figure: Figure, limits: Interval) -> Figure:
 
 def _interval(aggregate: MetricAggregate, n: int) -> Interval | None:
     if _is_binary(aggregate):
+        # The mean times n is a whole number up to rounding.
         return wilson_interval(min(n, max(0, round(aggregate.mean * n))), n)
     if n < 2:
         return None

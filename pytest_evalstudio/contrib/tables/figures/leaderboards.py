@@ -33,6 +33,7 @@ def leaderboard_lines(manifest: ScoredManifest) -> list[str]:
             of_metric.sort(key=lambda entry: (entry.value is None, sign * (entry.value or 0.0), entry.model))
             name = _named(metric)
             lines += [_line(name, entry, manifest, metric.range) for entry in of_metric]
+        # An error is one of all metrics of an evaluator; the primary metric has each error once.
         lines += [f"  {line}" for line in error_lines(_aggregates(manifest, evaluator.id, primary))]
     lines += _empty_answer_lines(manifest)
     if manifest.sampling is not None:

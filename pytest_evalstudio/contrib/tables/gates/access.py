@@ -53,6 +53,7 @@ class TableAccess:
         scheme = _SCHEME.match(table)
         if scheme is None:
             return str(self._path(table, folder))
+        # A later part of a chain may open a protocol that is not permitted.
         if "::" in table:
             raise DataError("chains protocols, which a file may not do; give a plain path or URL")
         protocol = scheme[1].lower()
@@ -66,6 +67,7 @@ class TableAccess:
         return table
 
     def _path(self, table: str, folder: Path) -> Path:
+        # Links are resolved on both sides, so that none leads out of a permitted folder.
         path = Path(os.path.realpath(folder / table))
         if not any(path.is_relative_to(os.path.realpath(parent)) for parent in (folder, *self.folders)):
             raise DataError(
@@ -83,6 +85,7 @@ def _is_public_host(url: str) -> bool:
     """Return whether all addresses of the host of a URL are public."""
     try:
         parts = urlsplit(url)
+        # The port plays no part in the addresses.
         addresses = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
     except (OSError, ValueError):  # a host whose address is unknown may be a private one
         return False

@@ -140,6 +140,7 @@ class GatedTable:
         manifest = self.table.manifest
         for group in self.file.groups:
             _check_group(group, manifest)
+        # A gate that is given twice would be two items of the same name.
         for text in dict.fromkeys(self.file.gates):
             gate = parse_gate(text)
             metric = metric_of(gate, manifest)
@@ -161,12 +162,14 @@ class GatedTable:
                 yield entry.group, entry.group_value
 
     def _comparisons(self) -> Iterator[GateCheck]:
+        # The user may deselect all models; that is no fault of the baseline.
         if self.baseline is None or self.file.baseline is None or not self.models:
             return
         earlier = _earlier_names(self.models, self.baseline.manifest, self.file.baseline)
         for term in self.file.baseline.terms or _primary_terms(self.table.manifest, self.baseline.manifest):
             gate = _term(term)
             metric = metric_of(gate, self.table.manifest)
+            # Only for its error: the baseline must have the metric, too.
             metric_of(gate, self.baseline.manifest, "baseline")
             for model in self.models:
                 if model in earlier:
@@ -187,6 +190,7 @@ def opened(table: str, folder: Path, key: str, access: TableAccess) -> ScoredTab
             key of the file.
     """
     try:
+        # A redirect could lead to a private host after the address was checked.
         return ScoredTable.open(access.location(table, folder), redirects=False)
     except DataError as exc:
         raise DataError(f"{key} {table!r} {exc.message}") from None
@@ -287,6 +291,7 @@ def _figure(manifest: ScoredManifest, check: GateCheck, aggregate: MetricAggrega
 
 def _is_worse(change: BaselineChange | None, better: str, allowed_drop: float) -> bool:
     """Return True if the whole interval of the difference is beyond the allowed drop, on the worse side."""
+    # A figure that cannot be compared must not pass.
     if change is None:
         return True
     low, high = change.interval or (change.difference, change.difference)
@@ -295,6 +300,7 @@ def _is_worse(change: BaselineChange | None, better: str, allowed_drop: float) -
 
 def _term(text: str) -> Gate:
     try:
+        # Terms have no parser of their own. A gate with the limit -inf passes all checks of a limit.
         return replace(parse_gate(f"{text} >= 0"), limit=-math.inf)
     except ConfigurationError:
         raise ConfigurationError(

@@ -22,6 +22,7 @@ from pytest_evalstudio.core.extras import import_extra
 
 LOG = "_delta_log"
 _COMMIT = re.compile(r"([0-9]{20})\.json")
+# Checkpoints named by a UUID (version 2) refer to further files and are not read here.
 _CHECKPOINT = re.compile(r"([0-9]{20})\.checkpoint(?:\.([0-9]{10})\.([0-9]{10}))?\.parquet")
 _ACTIONS = ("add", "remove", "metaData", "protocol")
 _READ_FEATURES = frozenset({"timestampNtz", "vacuumProtocolCheck", "typeWidening", "deletionVectors"})
@@ -77,6 +78,7 @@ def active_files(folder: Location) -> list[ActiveFile]:
     commits = {int(match[1]): name for name in names if (match := _COMMIT.fullmatch(name))}
     state = _State()
     version = -1
+    # Older commits are removed once a checkpoint stands for them; with the first commit the log is whole.
     if 0 not in commits:
         version, parts = _last_checkpoint(names, folder)
         for name in parts:
@@ -120,6 +122,7 @@ def _checkpoint_actions(file: Location) -> Iterator[Mapping[str, Any]]:
             reader = parquet.ParquetFile(file.open())
             columns = [name for name in reader.schema_arrow.names if name in _ACTIONS]
             for batch in reader.iter_batches(columns=columns):
+                # "lossy": a map with a repeated key keeps the last value; "strict" would fail.
                 yield from batch.to_pylist(maps_as_pydicts="lossy")
         except pa.ArrowException as exc:
             fact = str(exc).splitlines()[0]
@@ -158,7 +161,9 @@ def _check(state: _State, folder: Location) -> None:
 
 
 def _file(add: Mapping[str, Any], folder: Location) -> ActiveFile:
+    # The log has paths in URL encoding.
     path = unquote(str(add.get("path")))
+    # Shallow clones name files of another table by absolute paths.
     if path.startswith("/") or "://" in path or ".." in path.split("/"):
         raise DataError(
             f"its log names a file of another folder, {path!r}; copy the table whole, or write it as plain"
@@ -166,5 +171,6 @@ def _file(add: Mapping[str, Any], folder: Location) -> ActiveFile:
             source=folder.name,
         )
     values = add.get("partitionValues") or {}
+    # The protocol writes an absent value as an empty text.
     partitions = {str(name): None if value in (None, "") else str(value) for name, value in values.items()}
     return ActiveFile(path, partitions)

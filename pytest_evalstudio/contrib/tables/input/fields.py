@@ -101,6 +101,7 @@ def _check_types(columns: Mapping[str, Any], selection: Wanted, source: str) -> 
     required = [("", column) for column in selection.groups.values()]
     for field, column in [*selection.mapping.items(), *required]:
         if columns[column] is not None:
+            # The conversion of an array without values checks the type alone.
             array_of(pa.nulls(0, columns[column]), field, column, source)
 
 
@@ -135,6 +136,7 @@ def array_of(values: Any, field: str, column: str, location: str) -> Any:
         return values.cast(pa.list_(pa.string()))
     if field == CONTEXT and _has_chunks(kind):
         chunks = [None if value is None else _texts(value) for value in values.to_pylist()]
+        # More None than nulls: a context is in no known form.
         if values.null_count == chunks.count(None):
             return pa.array(chunks, pa.list_(pa.string()))
     is_plain = types.is_primitive(kind) or types.is_decimal(kind)

@@ -10,6 +10,7 @@ import numpy as np
 
 from pytest_evalstudio.contrib.tables.input.readers import Reader, Rows
 
+# Hive's name of the folder of rows without a value.
 _ABSENT = "__HIVE_DEFAULT_PARTITION__"
 
 

@@ -61,6 +61,7 @@ def format_of(location: Location) -> str:
     """
     name = location.path.lower().removesuffix(".gz")
     for ending, format in ENDINGS.items():
+        # Parquet is read from its end, so that gzip around it is refused.
         if name.endswith(ending) and (format != "parquet" or name == location.path.lower()):
             return format
     raise ConfigurationError(
@@ -81,6 +82,7 @@ class ParquetReader:
         self._location = location
         parquet = import_extra("pyarrow.parquet", PURPOSE, extra=EXTRA)
         with _readable(location, "Parquet"):
+            # Without pre-buffering, the columns of a row group are read piece by piece, not all into memory.
             self._file = parquet.ParquetFile(location.open(), pre_buffer=False, buffer_size=1 << 20)
         self.rows: int | None = self._file.metadata.num_rows
 
@@ -137,6 +139,7 @@ class CsvReader:
         pa = import_extra("pyarrow", PURPOSE, extra=EXTRA)
         convert = csv.ConvertOptions()
         if columns is not None:
+            # Types inferred from the first block would change a text such as 007, or fail in a later block.
             convert = csv.ConvertOptions(
                 include_columns=columns, column_types={name: pa.string() for name in columns}
             )
@@ -227,6 +230,7 @@ class JsonReader:
         if value is None or isinstance(value, str):
             return value
         if (field in NAMES or not field) and isinstance(value, bool | int | float):
+            # As Arrow casts them, so that a group has the same name in every format. A bool is an int, too.
             return str(value).lower() if isinstance(value, bool) else str(value)
         if field == CONTEXT and (chunks := read_chunks(value)) is not None:
             return [chunk.text for chunk in chunks]
@@ -316,6 +320,7 @@ def _readable(location: Location, format: str) -> Iterator[None]:
         try:
             yield
         except (pa.ArrowException, EOFError, UnicodeDecodeError, OSError) as exc:
+            # pyarrow raises a bare OSError for corrupt content; its subclasses come from the store.
             if isinstance(exc, OSError) and type(exc) is not OSError:
                 raise
             if format == "CSV" and not isinstance(exc, OSError | EOFError) and not _is_utf8_file(location):

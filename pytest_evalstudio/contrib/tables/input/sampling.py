@@ -50,6 +50,7 @@ class _Reservoir:
         self.seen += len(rows)
         self._keys = np.concatenate([self._keys, keys])
         self._rows = np.concatenate([self._rows, rows])
+        # Sort only when the sample has doubled, not after each batch.
         if len(self._keys) > 2 * self._size:
             self._cut(self._size)
 
@@ -92,6 +93,8 @@ def draw(
             for stratum, positions in _strata(values, len(rows)).items():
                 if stratum not in reservoirs:
                     _check_room(len(reservoirs) + 1, size, by)
+                    # Any stratum may get the whole sample: sizes follow from the numbers of rows, which are
+                    # not known yet.
                     reservoirs[stratum] = _Reservoir(size)
                 reservoirs[stratum].add(keys[positions], rows[positions] + first)
             count = int(rows[-1]) + 1

@@ -135,6 +135,8 @@ def _check_no_delta(location: Location, plain_folders: set[str]) -> None:
     if location.is_web:
         return  # there are no folders
     path, name = location.path, location.name
+    # Above a folder that names a partition there may be the table's own folder; other parents are not looked
+    # at.
     is_partitioned = True
     while is_partitioned and path.rpartition("/")[0]:
         path, name = path.rpartition("/")[0], name.rpartition("/")[0] or "."
@@ -152,6 +154,7 @@ def _files_below(folder: Location) -> Iterator[Location]:
         paths = sorted(folder.fs.find(folder.path))
     for path in paths:
         relative = path[len(folder.path) :].lstrip("/")
+        # As Spark and Hive do: `_SUCCESS`, `.crc` and the like are no data.
         hidden = any(part.startswith((".", "_")) for part in relative.split("/"))
         if not hidden and relative.lower().removesuffix(".gz").endswith(tuple(ENDINGS)):
             yield folder.child(relative)
@@ -186,6 +189,7 @@ class Stream:
         """Return the batches; no batch has rows of two sources."""
         number = first = 0
         for index in range(len(self._sources)):
+            # Row ids count all rows of earlier sources, also those that the sample left out.
             count = self._totals[index] if self._totals else 0
             for table in self._of_source(index, first, count):
                 count = max(count, int(table["source_row"][-1].as_py()) + 1)

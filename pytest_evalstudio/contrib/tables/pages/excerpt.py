@@ -181,11 +181,13 @@ def _item(
     manifest = table.manifest
     source = manifest.sources[answer.source].path if answer is not None else table.location.name
     key = (answer.key if answer is not None else "") or f"row-{row}"
+    # Items of a record are unique by file, key and model; keys of a table need not be.
     if (source, key, scores.model) in identities:
         key = f"{key} (row-{row})"
     identities.add((source, key, scores.model))
     outcomes = {entry.id: _outcome(entry.id, scores) for entry in manifest.evaluators}
     verdicts = {id: _verdict(id, outcome, scores, deciding) for id, outcome in outcomes.items()}
+    # Must agree with `population.verdicts_of`, which counts the same answers.
     is_empty = any(status == _EMPTY_STATUS for _, status in scores.metrics.values())
     word = _word(verdicts.values())
     return Item(
@@ -311,6 +313,8 @@ def _least(rows: NDArray[np.int64], size: int, seed: int) -> NDArray[np.int64]:
     """
     if len(rows) <= size:
         return rows
+    # With seed + 1, since SplitMix64 of row 0 and seed 0 is 0, the least hash: that row would always be
+    # drawn.
     hashed = rows.astype(np.uint64) + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
     hashed = (hashed ^ (hashed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     hashed = (hashed ^ (hashed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

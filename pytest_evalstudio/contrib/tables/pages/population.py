@@ -75,6 +75,7 @@ def verdicts_of(table: ScoredTable) -> dict[str, dict[str, int]]:
         for batch in one_part.scores([ROW_ID, "model", "evaluator", "metric", "status"]):
             rows = np.searchsorted(row_ids, batch[ROW_ID].to_numpy())
             models[rows] = _codes(batch["model"], names)
+            # A row has several scores in a batch: assigning to `flags[rows]` would keep one of them.
             np.bitwise_or.at(flags, rows, _flags(batch, deciding))
         _count(flags, models, names, counts)
     return {model: {verdict: by[verdict] for verdict in VERDICTS} for model, by in counts.items()}
@@ -102,6 +103,7 @@ def _row_ids(one_part: ScoredTable, part: PartEntry) -> NDArray[np.int64]:
 def _flags(batch: Any, deciding: set[tuple[str, str]]) -> NDArray[np.uint8]:
     """Return the flags of each row of a batch; a metric that does not decide cannot fail an answer."""
     evaluators, metrics, statuses = (batch[name] for name in ("evaluator", "metric", "status"))
+    # A batch without rows has no words; numpy cannot index an empty array.
     of_status = np.array([_FLAGS.get(word, 0) for word in statuses.dictionary.to_pylist()] or [0], np.uint8)
     flags: NDArray[np.uint8] = of_status[statuses.indices.to_numpy()]
     decides = np.array(

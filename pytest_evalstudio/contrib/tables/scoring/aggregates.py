@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.core.outcomes import Metric
 
+# Those of scored rows come first: `aggregate` selects them by `<= SCORE`.
 PASSED, FAILED, SCORE, NOT_APPLICABLE, ERROR, EMPTY = range(6)
 STATUSES = ("passed", "failed", "score", "not_applicable", "error", "no_answer")
 """Words of the statuses, by number."""
@@ -82,6 +83,7 @@ def partitions(models: Sequence[str], groups: Mapping[str, Sequence[str]]) -> li
         models: model of each row.
         groups: kept column to its value in each row.
     """
+    # As objects: an array of texts would take the width of the longest for each.
     names = np.array(models, dtype=object)
     parts = []
     for model, rows in _places(names, np.arange(len(names))):

@@ -25,6 +25,7 @@ def with_figures(
     figures: dict[_Part, dict[str, float]] = {}
     for entry in aggregates:
         if entry.labels and entry.evaluator in by_id:
+            # The figure needs all labels, before `_bounded` joins rare ones.
             counts = {(label.expected, label.answered): label.count for label in entry.labels}
             evaluator = cast(Labels, by_id[entry.evaluator].evaluator)
             figures[_part(entry)] = dict(evaluator.aggregate_labels(counts).scores)

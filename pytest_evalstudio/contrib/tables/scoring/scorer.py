@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.scoring.tasks import ModelInfo
 
 
+# Labels go into the manifest; an answer that is no label can be of any length.
 LABEL_CHARS = 60
 
 
@@ -119,6 +120,7 @@ class BatchScorer:
             results = self._pipeline.evaluate(tasks)
             outcomes = {
                 selected: [result.outcomes[0][selected] for result in results]
+                # A task of a table has one answer.
                 for selected in self.plan.selected
             }
             return self._result(batch, [task.case for task in tasks], outcomes)
@@ -329,7 +331,9 @@ def _digest(texts: Iterable[str]) -> int:
     state = blake2b(digest_size=8)
     for text in texts:
         content = text.encode("utf-8", "surrogatepass")
+        # With its length, so that ("ab", "c") and ("a", "bc") differ.
         state.update(len(content).to_bytes(8, "big") + content)
+    # Arrow's int64 is signed.
     return int.from_bytes(state.digest(), "big", signed=True)
 
 

@@ -131,6 +131,7 @@ class ScoredTable:
             for values in batch.to_pylist():
                 groups = {name: values.pop(name) or "" for name in self.manifest.groups}
                 context = tuple(values.pop("context") or ())
+                # None of a digest means that it is unknown; None of a text is an empty text.
                 digests = {name: values.pop(name) for name in DIGESTS}
                 texts: dict[str, Any] = {
                     name: "" if value is None else value for name, value in values.items()
@@ -146,6 +147,7 @@ class ScoredTable:
         dataset = import_extra("pyarrow.dataset", PURPOSE, extra=EXTRA)
         paths = [f"{self.location.path.rstrip('/')}/{part.path}" for part in parts]
         with reaching(self.location.name):
+            # With the schema, columns that older tables lack are null.
             source = dataset.dataset(paths, schema=schema, format="parquet", filesystem=self.location.fs)
             names = list(columns) if columns is not None else None
             yield from source.to_batches(columns=names, filter=filter)
@@ -159,6 +161,7 @@ def _check_parts(manifest: ScoredManifest) -> None:
     """
     for part in (*manifest.scores, *manifest.answer_parts):
         steps = part.path.split("/")
+        # Also absolute paths, and drives and separators of Windows.
         if "" in steps or ".." in steps or "\\" in part.path or ":" in part.path:
             raise ValueError(f"{part.path!r} is not a file below the table")
         if not 0 <= part.first_row <= part.last_row + 1:

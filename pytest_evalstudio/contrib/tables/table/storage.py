@@ -81,6 +81,7 @@ class Location:
     def names(self) -> list[str]:
         """Return the names of what is directly in this folder, sorted; none where there is no folder."""
         with reaching(self.name):
+            # fsspec keeps listings of stores; files may have been written since.
             self.fs.invalidate_cache(self.path)
             try:
                 paths = self.fs.ls(self.path, detail=False)
@@ -146,6 +147,7 @@ def reaching(name: str) -> Iterator[None]:
         raise ConfigurationError(
             f"{name}: the package of this store is not installed: {_brief(exc)}"
         ) from None
+    # fsspec raises ValueError for a protocol that it does not know.
     except ValueError as exc:
         raise ConfigurationError(
             f"{name}: {_brief(exc)}; give a path or a URL that fsspec opens, e.g. s3://"

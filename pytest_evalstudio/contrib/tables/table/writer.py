@@ -32,6 +32,7 @@ JOB = "job.json"
 LOCK = ".lock"
 ENTRY = ".msgpack"
 """Ending of the entries of finished batches; MessagePack holds infinities and is quick."""
+# In this order: `_clear` removes the manifest first, so that a half cleared folder does not look complete.
 OWNED = (MANIFEST, SCORES, ANSWERS, PROGRESS)
 """Everything that a scored table consists of."""
 
@@ -122,6 +123,7 @@ class TableWriter:
         Raises:
             ConfigurationError: if it is in use.
         """
+        # The lock file is kept after a failure, and alone is no table.
         names = set(self.location.names()) - {LOCK}
         if (names and not names & {MANIFEST, PROGRESS}) or self._is_file():
             raise ConfigurationError(
@@ -146,6 +148,7 @@ class TableWriter:
         Raises:
             ConfigurationError: if another one does.
         """
+        # Object stores have no locks.
         if not self.location.is_local:
             yield
             return
@@ -209,6 +212,7 @@ class TableWriter:
 
     def finish(self, manifest: ScoredManifest) -> None:
         """Write the manifest, which completes the table, and remove what is no longer needed."""
+        # Before the progress is removed: an interruption here leaves a complete table.
         self.location.child(MANIFEST).write(encode_manifest(manifest))
         self._progress.remove()
         paths = {part.path for part in (*manifest.scores, *manifest.answer_parts)}

@@ -51,6 +51,7 @@ def _of_variations(folder: Path, perturbators: Perturbators) -> Iterator[CorpusE
         source = (_source(row), row.model_key)
         turned = verdicts.get(identity) == "failed" and verdicts.get(source) == "passed"
         is_new = turned and "input" not in _masked_fields(row) and row.input != rows[source].input
+        # A question of another meaning needs another answer.
         if is_new and origin(row.categories, perturbators).meaning_kept:
             wordings.setdefault(source, []).append(row.input)
     for identity, others in wordings.items():

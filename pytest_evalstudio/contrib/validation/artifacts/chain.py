@@ -107,6 +107,7 @@ def head_of(previous: str, sign_off: SignOff, digests: Digests) -> str:
 
 
 def _hashed(previous: str, name: str, content: Mapping[str, Any]) -> str:
+    # Sorted and without spaces, so that equal contents have the same hash everywhere.
     text = json.dumps([previous, name, content], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

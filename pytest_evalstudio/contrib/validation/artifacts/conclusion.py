@@ -153,6 +153,7 @@ def decide(run: WorkflowRun) -> ConclusionDecision | None:
         return None
     record = RecordReader(run.folder_of(EVALUATION) / FILE)
     metrics = {metric.metric: metric for metric in evaluation.deciding}
+    # Labels of people outweigh a threshold that was set; a metric of yes and no has none to replace.
     metrics |= {
         metric.metric: metric
         for metric in _calibrated(run, record.run.evaluators)
@@ -181,6 +182,7 @@ def decide(run: WorkflowRun) -> ConclusionDecision | None:
         min_share=evaluation.min_pass_share,
         min_cases=min_cases(evaluation.min_pass_share),
         controls=controls,
+        # A completed calibration has dealt with these metrics, too, accepted or not.
         undecided=() if is_calibrated else evaluation.undecided,
         unsupported=unsupported,
     )
@@ -234,6 +236,7 @@ def concluded(
         incomplete: id to name of the steps that are not completed, or asked nothing.
     """
     deciding = decision.deciding if decision is not None else frozenset()
+    # A finding may name the evaluator alone.
     names = deciding | {metric.partition(".")[0] for metric in deciding}
     counted = [each for each in findings if not each.metrics or names.intersection(each.metrics)]
     high = [finding.text for finding in counted if finding.is_high]
@@ -245,11 +248,13 @@ def concluded(
     low, upper = decision.interval or (0.0, 1.0)
     is_open = low < decision.min_share <= upper
     is_below = bool(decision.judged) and decision.passed < decision.min_share * decision.judged
+    # Narrow enough to decide: the observed share counts, although the interval holds the required one.
     if upper < decision.min_share or (is_open and is_below and not _is_wide(decision)):
         high.insert(0, share_text)
     elif is_open and not _is_wide(decision):
         limits.insert(0, share_text)
     limits += [f"not controlled: {name} ({why})" for name, why in _uncontrolled(decision).items()]
+    # Any gap keeps a model from being fit; only hard ones keep it from being unfit.
     is_blocked = any(gap.code in HARD for gap in gaps) or (bool(gaps) and not high)
     fitness: Fitness = (
         "insufficient evidence"
@@ -318,6 +323,7 @@ def _gaps(decision: ConclusionDecision, incomplete: Mapping[str, str]) -> Iterat
             " word of context or question, and no deciding metric fails them: choose an evaluator of"
             " groundedness with a threshold that holds for the controls",
         )
+    # The calibration has a gap of its own above, only where a metric waits for it.
     untested = [name for id, name in incomplete.items() if id != CALIBRATION]
     if untested:
         yield EvidenceGap(

@@ -55,6 +55,7 @@ def corpus_patch(title: str, entries: Sequence[CorpusEntry]) -> str:
         lines += [
             _HEADING.sub(r"\1\\#", entry.answer.strip()),
             "",
+            # HTML does not allow "--" within a comment.
             f"<!-- {same_question(entry.why).replace('--', '- -')} -->",
             "",
         ]

@@ -39,6 +39,7 @@ def guardrails(
             if metric.key in _deciding(info) or f"{id}.{metric.key}" in calibrated
         ]
         limits = {metric.key: calibrated.get(f"{id}.{metric.key}", metric.threshold) for metric in deciding}
+        # An infinite threshold decides nothing.
         thresholds[id] = {key: value for key, value in limits.items() if math.isfinite(value)}
     marked = {
         id: [key for key in limits if f"{id}.{key}" not in calibrated] for id, limits in thresholds.items()

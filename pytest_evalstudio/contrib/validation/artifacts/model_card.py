@@ -338,6 +338,7 @@ def _lines(card: ModelCard) -> Iterator[str]:
     yield from ("", "## Monitoring plan", "")
     for trigger in card.monitoring:
         yield f"- {whole(trigger.condition)} {whole(trigger.action)}"
+        # A slice of a text: one line where there is a gate, none otherwise.
         yield from (f"  Gate: `{trigger.gate}`" for _ in trigger.gate[:1])
         yield from (f"  Guard: `{trigger.guard}`" for _ in trigger.guard[:1])
     yield from ("", "## Evidence for guidance", "")

@@ -114,6 +114,7 @@ def _checked(values: dict[str, str]) -> RegisterEntry:
     for name in ("due", "raised"):
         if values.get(name):
             try:
+                # In one form, since dates are compared as texts.
                 values[name] = datetime.date.fromisoformat(values[name]).isoformat()
             except ValueError:
                 raise ValueError(f"{name} {values[name]!r} is no date; write YYYY-MM-DD") from None

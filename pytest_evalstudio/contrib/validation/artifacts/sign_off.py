@@ -181,6 +181,7 @@ def sign_offs(run: WorkflowRun, new: SignOff | None = None) -> tuple[SignOffStat
         DataError: if the file of sign-offs cannot be read.
     """
     links = read_links(run.folder / SIGN_OFFS)
+    # Before all files of the evidence are read.
     if not links:
         return () if new is None else (SignOffStatus(sign_off=new, void=()),)
     today = evidence_of(run).digests

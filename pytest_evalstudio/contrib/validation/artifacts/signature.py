@@ -36,6 +36,7 @@ def sign_head(head: str, key: Path) -> bytes:
             _run(["minisign", "-Sm", str(file), "-s", str(key), "-x", str(signature)])
         else:
             signature = file.with_name("head.sig")
+            # The signature is written beside the file.
             _run(["ssh-keygen", "-q", "-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(file)])
         return signature.read_bytes()
 

@@ -191,6 +191,7 @@ def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ())
 
 def step_problems(run: WorkflowRun) -> tuple[list[Problem], list[str]]:
     """Return the problems of the completed steps, and the name of the step of each."""
+    # By the words that `_raised` puts into the step of a finding of people.
     problems = [problem for problem in summarise(run).problems if "raised by" not in problem.step]
     return list(problems), [problem.step for problem in problems]
 
@@ -242,6 +243,7 @@ def _metrics(attributes: Mapping[str, object]) -> tuple[str, ...]:
     """Return the metrics that a problem rests on, as `evaluator.metric` or `evaluator`; () for none."""
     evaluator, metric = attributes.get("evaluator"), attributes.get("metric")
     if not isinstance(evaluator, str) or not evaluator:
+        # Steps name a metric with or without its evaluator.
         return ()
     if not isinstance(metric, str):
         return (evaluator,)

@@ -74,12 +74,14 @@ def verify_archive(path: Path, *, head: str = "", signers: Path | None = None) -
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
             contents = {info.filename: _digest(archive, info) for info in infos}
+            # Of two files of one name the digests show only the last; other programs may unpack the first.
             twice = sorted({info.filename for info in infos if _count(infos, info.filename) > 1})
             small = {
                 name: archive.read(name)
                 for name in contents
                 if "/" not in name and name.startswith("sign_off")
             }
+    # RuntimeError is for encrypted files, NotImplementedError for an unknown compression.
     except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as exc:
         raise ConfigurationError(f"{path}: cannot be read as a ZIP file: {exc}") from None
     content = small.get(SIGN_OFFS, b"")
@@ -133,6 +135,7 @@ def _faults(links: tuple[ChainLink, ...], content: bytes, head: str) -> Iterator
         yield f"nobody has signed: there is no {SIGN_OFFS}"
         return
     yield from broken_links(links)
+    # Keys that the format does not have are ignored by the reader, and would be a change unseen.
     if content != encoded_links(links):
         yield f"{SIGN_OFFS} changed: it is not written as the sign-off wrote it"
     expected = head.strip().lower()

@@ -61,9 +61,11 @@ def clone(arguments: argparse.Namespace) -> int:
         if (value := getattr(arguments, name)) is not None
     }
     content = cloned(read_source(path), path, target, changes, _parameters(arguments.parameters))
+    # Through its text, so that the copy is checked as a file is.
     source = parse(json.dumps(content), str(target))
     config = configuration_for(arguments.target, arguments.config)
     run = check_workflow(source, target, config, registry_for(arguments))
+    # Artifacts of an earlier workflow would count as those of the copy.
     if run.folder.exists():
         raise ConfigurationError(f"{run.folder}: there are artifacts for this name; give another name")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -83,5 +85,6 @@ def _parameters(texts: list[str]) -> dict[str, dict[str, Any]]:
         try:
             values[parameter] = json.loads(value)
         except (ValueError, RecursionError):
+            # Words need no quotes.
             values[parameter] = value
     return parameters

@@ -67,6 +67,7 @@ def findings(arguments: argparse.Namespace) -> int:
     is_changed = register != earlier
     if is_changed:
         write_register(run, register)
+        # The file has the texts masked.
         register = read_register(run.folder / REGISTER)
         say(str(write_workflow_artifacts(run)), error=True)
     if arguments.csv:

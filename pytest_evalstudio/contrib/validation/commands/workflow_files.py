@@ -58,6 +58,7 @@ def check_workflow(source: Source, path: Path, config: Configuration, registry: 
 
     workflow = read_workflow(source)
     run = WorkflowRun(workflow, path, config, registry)
+    # Called for their errors alone.
     named_model(workflow, config)
     Plan(registry, config).choose(workflow.evaluators)
     return run

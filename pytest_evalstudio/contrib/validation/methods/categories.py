@@ -10,6 +10,7 @@ CATEGORY = "category"
 TOPIC, GENERATOR = "topic", "generator"
 """The dimensions of generated suites."""
 QUERY_TYPE = "query_type"
+# Without a space after the colon: "note: urgent" is a category, no dimension.
 _NAMED = re.compile(r"(?P<dimension>[A-Za-z][A-Za-z0-9_]*):(?P<value>\S.*)", re.DOTALL)
 
 

@@ -57,6 +57,7 @@ class WorkflowCorpus:
         """
         if any(map(is_collection, self.locations)):
             self.locations, self.notes = self._located(copy_collection)
+            # The digests so far are of the addresses of the collections.
             self.__dict__.pop("digests", None)
 
     @cached_property

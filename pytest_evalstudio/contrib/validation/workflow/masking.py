@@ -167,6 +167,7 @@ def _masked_markup(content: str) -> str:
 
 
 def _masked_node(match: re.Match[str]) -> str:
+    # An address may be written with entities.
     text = unescape(match[1])
     result = masked(text)
     return match[0] if result == text else f">{escape(result, quote=False)}<"

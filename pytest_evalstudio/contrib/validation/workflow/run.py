@@ -138,6 +138,7 @@ class WorkflowRun:
         if state is None:
             return StepStatus(spec=spec, status="not run", lacks=lacks, state=None)
         folder = self.folder_of(id)
+        # A step does not run again by itself over artifacts that people have edited.
         is_changed = state.identity != self._identity(spec) and not edited(folder, state)
         if lacks or is_changed or not is_whole(folder, state):
             return StepStatus(spec=spec, status="outdated", lacks=lacks, state=state)
@@ -232,6 +233,7 @@ class WorkflowRun:
     ) -> State:
         spec = self._spec(id)
         folder = self.folder_of(id)
+        # Before the identity, which has the digests of the copies.
         self.corpus.copy_collections()
         identity = self._identity(spec)
         keep_edited(folder)
@@ -255,6 +257,7 @@ class WorkflowRun:
         )
         result: StepResult = self._steps[id].run(context)
         mask_artifacts(folder)
+        # Only the first steps read the documents and their collections.
         notes = [*result.notes, *(() if spec.after else self.corpus.notes)]
         state = State(
             step=id,
@@ -262,6 +265,7 @@ class WorkflowRun:
             summary=masked(result.summary),
             waits=masked(result.waits),
             identity=identity,
+            # New at each run: later steps, whose identity has it, are outdated by it even with equal inputs.
             stamp=uuid.uuid4().hex,
             finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             seconds=round(time.perf_counter() - started, 3),
@@ -339,6 +343,7 @@ class WorkflowRun:
     def _configured(self, spec: StepSpec) -> dict[str, Any]:
         """Return the part of the configuration that the step uses."""
         used = spec.configured_of(self._steps[spec.id])
+        # Only what is set: a new option with its default outdates no step.
         settings = self.config.model_dump(
             include={name for name in used if "." not in name}, exclude_unset=True, mode="python"
         )
@@ -397,6 +402,7 @@ def _files_of(value: Any, folder: Path) -> Iterator[Path]:
         path = folder / value
         inside = (
             sorted(path.iterdir())[:MOST_FILES]
+            # Not all files of the configuration's own folder, where a value is ".".
             if path.is_dir() and path.resolve() != folder.resolve()
             else [path]
         )

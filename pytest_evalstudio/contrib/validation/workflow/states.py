@@ -187,6 +187,7 @@ def claim(home: Path, name: str, names: Iterable[str]) -> str:
         if path.is_symlink():
             return f"{path.name} is a symbolic link, and files are not written through links"
     owner = mark.read_text(encoding="utf-8").strip() if mark.is_file() else ""
+    # If that file is gone, it was renamed.
     if owner and owner != name and (home.parent / owner).is_file():
         return f"it holds the artifacts of {owner}"
     if not owner:

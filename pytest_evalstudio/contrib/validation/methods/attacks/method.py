@@ -81,9 +81,11 @@ def compare(
             *measure.attacks.items(),
             (ALL, [score for scores in measure.attacks.values() for score in scores]),
         )
+        # With one generator, all attacks are its attacks: they would be tested twice.
         if generator != ALL or len(measure.attacks) > 1
     ]
     tested = [comparison for comparison in comparisons if not comparison.note]
+    # `_adjusted` takes the corrected values in the order of `tested`.
     ranks = iter(holm([comparison.ranks.p_value for comparison in tested if comparison.ranks]))
     distances = [test.p_value for comparison in tested if (test := comparison.kolmogorov_smirnov)]
     adjusted_distances = iter(holm(distances))
@@ -201,6 +203,7 @@ def _compared(
             for group_kind in kinds
         ]
         return _tested_within(comparison, strata, sign, seed=seed, draws=draws)
+    # Where lower is better the scores are negated, so that the best is 0.
     return _tested_at_once(comparison, scores * sign, others * sign, best=max(0.0, sign))
 
 
@@ -259,6 +262,7 @@ def _tested_at_once(
 
 def _ranks(scores: Floats, others: Floats, *, best: float) -> RankTest:
     """Test by Fisher's exact test for yes-or-no scores, else by Mann–Whitney."""
+    # Negated scores are -1 and 0.
     if np.isin(np.concatenate([np.abs(scores), np.abs(others)]), (0.0, 1.0)).all():
         counts = int((scores == best).sum()), len(scores), int((others == best).sum()), len(others)
         return RankTest(test=FISHER, p_value=fisher_fewer_passes(*counts))
@@ -287,6 +291,7 @@ def _problem(comparison: AttackComparison, step: str, model: str, problem_type: 
             " (95 %"
             f" interval {percent(low)} to {percent(high)}; adjusted p {p_value:.2g})."
         ),
+        # Delta is negative where attacked answers score lower.
         severity=_severity(-(comparison.cliffs_delta or 0.0)),
         problem_type=problem_type,
         avid=avid,

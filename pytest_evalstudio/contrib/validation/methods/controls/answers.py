@@ -121,6 +121,7 @@ def _with_other_numbers(text: str, question: str) -> str | None:
 
 def _other(quantity: str) -> str:
     """Return another value of a quantity or date, "" where no rule changes it."""
+    # A year first: a multiple of it would be no year.
     if year := _YEAR.search(quantity):
         return f"{quantity[: year.start()]}{int(year[0]) - _YEARS}{quantity[year.end() :]}"
     return next((text for factor in _FACTORS if (text := changed(quantity, factor))), "")

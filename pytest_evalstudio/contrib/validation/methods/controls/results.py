@@ -138,6 +138,7 @@ def judge_controls(
         cases=cases,
         repaired=file.repaired,
         not_controlled=dict(not_controlled),
+        # No verdict on any control: nothing was tested, and there is no share.
         tested=len({answer.key for answer in file.answers}) if any(map(any, counts.values())) else 0,
     )
 

@@ -97,6 +97,7 @@ def _tested(
     if held_out is None:
         return _Tested(cases, groups)
     labels = held_out.tolist()
+    # By identity: answers of several models have one key.
     made_of = {id(case) for case, label in zip(failed, labels, strict=True) if label < 0}
     members = [
         [case for case, label in zip(failed, labels, strict=True) if label == number]
@@ -123,6 +124,7 @@ def _over_represented(
             if count < LEAST or not outside:
                 continue
             clusters.append(number)
+            # Fewer members without the category, which is the same as more of them with it.
             p_values.append(
                 fisher_fewer_passes(len(members) - count, len(members), outside - others, outside)
             )

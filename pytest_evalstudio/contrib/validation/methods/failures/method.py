@@ -84,6 +84,7 @@ class Structure:
         Failures of a single cause lie close together, too, but their clusters are less clear than those of
         random subsets, which hold several topics.
         """
+        # Not in the lowest tenth of the references.
         return self.p_value <= LEVEL and self.silhouette >= self.references[len(self.references) // 10]
 
 
@@ -112,6 +113,7 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
     best: tuple[float, Any, int, Any] | None = None
     for components, alike in _likenesses(rows[mine[in_forest]], rows[outside], TREES, seed):
         for labels, silhouette in _cuts(alike, rows[mine[in_forest]], clusters):
+            # Rounding must not prefer a later configuration to an equal one.
             if best is None or silhouette > best[0] + 1e-9:
                 best = silhouette, labels, components, alike
     if best is None:
@@ -124,6 +126,7 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
     _, forest_labels, components, alike = best
     labels = np.full(len(mine), -1, dtype=np.int64)
     labels[in_forest] = forest_labels
+    # Cases that were not in the forest join the nearest cluster; 1, since all clusters stay.
     labels, _ = absorbed(labels, unit_rows(rows[mine]), 1)
     typical = tuple(
         _typical(alike, in_forest, np.flatnonzero(labels[in_forest] == label))
@@ -160,6 +163,7 @@ def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Struc
     if observed is None:
         return None
     alike = unit_rows(reduced) @ unit_rows(reduced).T
+    # A case is no neighbour of itself.
     np.fill_diagonal(alike, -np.inf)
     nearest = np.argsort(-alike, axis=1, kind="stable")[:, :NEIGHBOURS]
     rng = np.random.default_rng(seed)
@@ -168,6 +172,7 @@ def structure(rows: Any, failed: Any, *, seed: int, progress: Progress) -> Struc
         progress(number, REFERENCES, "random subsets of the cases compared")
         subset = rng.permutation(failed)
         silhouette = _clearest(reduced[subset], rows[subset])
+        # Without two clusters: the least possible silhouette.
         figures.append((-1.0 if silhouette is None else silhouette, float(subset[nearest[subset]].mean())))
     table = np.array(figures)
     return Structure(
@@ -186,6 +191,7 @@ def _p_of_better(table: Floats) -> float:
     >>> _p_of_better(np.array([[3.0, 0.0], [1.0, 1.0], [2.0, 2.0], [0.0, 0.5]]))
     0.5
     """
+    # The more extreme figure of each row, by its rank among all rows.
     ranks = np.array([(table >= row).mean(axis=0).min() for row in table])
     return float((ranks <= ranks[0] + 1e-12).mean())
 
@@ -233,6 +239,7 @@ def _principal(rows: Any, count: int) -> Any:
 def _clearest(reduced: Any, members: Any) -> float | None:
     """Return the greatest silhouette of the clusters of some cases; None without two clusters."""
     alike = unit_rows(reduced) @ unit_rows(reduced).T
+    # Cosines become 0.0 to 1.0, as proximities are.
     silhouettes = [silhouette for _, silhouette in _cuts((1.0 + alike) / 2.0, members, None)]
     return max(silhouettes, default=None)
 
@@ -258,9 +265,11 @@ def _cuts(alike: Any, members: Any, clusters: int | None) -> Iterator[tuple[Any,
     )
     apart = np.clip(1.0 - alike, 0.0, 1.0)
     np.fill_diagonal(apart, 0.0)
+    # Unchecked: rounding may leave the matrix slightly asymmetric.
     tree = hierarchy.linkage(distance.squareform(apart, checks=False), "average")
     unit = unit_rows(members)
     cuts = set()
+    # More cuts than wanted clusters: small ones are absorbed, which leaves fewer.
     for cut in range(2, min(len(members), 3 * (clusters or MOST_CLUSTERS)) + 1):
         labels, _ = absorbed(hierarchy.fcluster(tree, cut, "maxclust") - 1, unit, LEAST)
         count = int(labels.max()) + 1
@@ -272,6 +281,7 @@ def _cuts(alike: Any, members: Any, clusters: int | None) -> Iterator[tuple[Any,
 
 def _typical(alike: Any, in_forest: Any, members: Any) -> tuple[int, ...]:
     closeness = alike[np.ix_(members, members)].mean(axis=1)
+    # Rounded, so that the order does not depend on the machine.
     order = sorted(range(len(members)), key=lambda at: (-round(float(closeness[at]), 6), at))
     return tuple(int(in_forest[members[at]]) for at in order[:LEAST])
 

@@ -46,6 +46,7 @@ def _shared_leaves(leaves: Any) -> Any:
     """Return the share of columns in which two rows are equal."""
     sparse = import_extra("scipy.sparse", PURPOSE)
     count, trees = leaves.shape
+    # Each tree has columns of its own: its leaves are numbered from 0.
     starts = np.concatenate([[0], np.cumsum(leaves.max(axis=0) + 1)[:-1]])
     at = (np.repeat(np.arange(count), trees), (leaves + starts).ravel())
     membership = sparse.csr_matrix((np.ones(count * trees, dtype=np.float32), at))

@@ -28,6 +28,7 @@ def planted_faults(cases: Sequence[TestCase], seed: int) -> dict[str, list[TestC
     """
     planted: dict[str, list[TestCase]] = {}
     for name, plant in _FAULTS.items():
+        # A generator for each fault, so that a new fault does not change the copies of the others.
         rng = random.Random(f"{seed}/{name}")
         shuffled = rng.sample(list(cases), len(cases))
         copies = []
@@ -48,6 +49,7 @@ def _wrong_number(case: TestCase, cases: Sequence[TestCase], rng: random.Random)
         return None
     quantity = rng.choice(stated)
     other = next((text for factor in _FACTORS if (text := changed(quantity.text, factor))), "")
+    # A number that the evidence has, too, might be right.
     if not other or re.search(pattern(other), evidence_of(case)):
         return None
     answer = case.expected_output[: quantity.start] + other + case.expected_output[quantity.end :]

@@ -77,6 +77,7 @@ class RoundTrip:
     def unrelated_sentences(self, case: TestCase) -> list[str]:
         """Return up to 40 sentences of the documents that share no word with the expected answer."""
         words = set(stems(case.expected_output))
+        # Headings and cells of tables have no full stop.
         sentences = [text for text in self._index.sentences if text.endswith(".")]
         spread = sentences[:: max(1, len(sentences) // MAX_SENTENCES)][:MAX_SENTENCES]
         return [sentence for sentence in spread if not words & set(stems(sentence))]
@@ -174,8 +175,10 @@ def support_by_evidence(case: TestCase) -> float | None:
         if quantity_texts and holds != (lead["lead"] == "Yes") and not is_denial:
             return 0.0
     words = set(stems(stated))
+    # A language model may repeat words of the question in its answer.
     stem_set = set(stems(evidence)) | (set(stems(case.prompt)) if is_written(case) else set())
     numbers = {word for text in texts for word in stems(text)}
+    # Quantities were checked above, in any notation.
     rest = words - numbers
     return round(len(rest & stem_set) / len(rest), 6) if rest else 1.0
 
@@ -186,6 +189,7 @@ def sentences_of(cases: Sequence[TestCase]) -> list[str]:
     return [
         sentence
         for source in sources
+        # The evidence as a sentence, too: it may have other ends than those of the split.
         for part in (
             source,
             *(evidence_of(case) for case in cases if (case.model_extra or {}).get("source_text") == source),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from pytest_evalstudio.contrib.validation.methods.texts.words import jaccard
 
+# The product of limit and size may be just above a whole number, which `ceil` would raise by one.
 _NOISE = 1e-9
 
 

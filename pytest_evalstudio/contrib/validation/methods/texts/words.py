@@ -45,6 +45,7 @@ def class_tf_idf(classes: Sequence[Sequence[str]], most: int) -> list[list[str]]
         weights = {
             word: number / total * math.log(1 + average / overall[word]) for word, number in count.items()
         }
+        # Rounded, so that the order does not depend on the machine.
         ranked.append(sorted(weights, key=lambda word: (-round(weights[word], 12), word))[:most])
     return ranked
 

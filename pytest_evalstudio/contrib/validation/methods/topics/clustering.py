@@ -77,6 +77,7 @@ def clusterings(rows: Any, settings: ClusteringSettings, progress: Progress) -> 
             tried += 1
             progress(tried, total, "clusterings tried")
             labels, outliers = absorbed(raw, rows, settings.least)
+            # The silhouette needs two clusters, and fewer clusters than rows.
             if 2 <= int(labels.max()) + 1 < len(rows):
                 silhouette = round(cosine_silhouette(rows, labels), 6)
                 yield Clustering(
@@ -116,6 +117,7 @@ def absorbed(labels: Any, rows: Any, least: int) -> tuple[Any, int]:
     new = np.array(
         [large.index(label) if label in large else -1 for label in labels.tolist()], dtype=np.int64
     )
+    # Rounded, so that ties are broken the same way on every machine.
     new[stray] = np.argmax(np.round(rows[stray] @ means.T, 9), axis=1) if stray.any() else 0
     return _by_size(new), int(stray.sum())
 
@@ -127,6 +129,7 @@ def plane(rows: Floats, seed: int) -> Floats:
     if len(rows) > 1:
         points[:, :count] = _principal(rows, count, seed)
     low, high = points.min(axis=0), points.max(axis=0)
+    # All points may have the same coordinate.
     spread = np.where(high - low > 1e-12, high - low, 1.0)
     scaled: Floats = np.round((points - low) / spread, 4)
     return scaled
@@ -155,6 +158,7 @@ def _reductions(rows: Any, settings: ClusteringSettings) -> Iterator[tuple[str, 
     for components in _principal_counts(rows, settings):
         yield f"PCA to {components}", _principal(rows, components, settings.seed)
     if _is_by_umap(rows, settings):
+        # The spectral start needs more rows than components + 1.
         components = min(settings.components, len(rows) - 2)
         neighbors = min(settings.neighbors, len(rows) - 1)
         with warnings.catch_warnings():
@@ -186,11 +190,13 @@ def _principal(rows: Any, components: int, seed: int) -> Any:
 
 def _clusters(reduced: Any, counts: range, settings: ClusteringSettings) -> Iterator[tuple[str, Any]]:
     cluster = import_extra("sklearn.cluster", "topic modeling")
+    # HDBSCAN refuses numbers above that of the rows.
     if settings.min_cluster_size <= len(reduced) and (settings.min_samples or 1) <= len(reduced):
         scan = cluster.HDBSCAN(
             min_cluster_size=settings.min_cluster_size,
             min_samples=settings.min_samples,
             cluster_selection_epsilon=settings.epsilon,
+            # It may overwrite its input, which k-means needs, too.
             copy=True,
         )
         yield f"HDBSCAN (at least {settings.min_cluster_size})", scan.fit_predict(reduced)

@@ -176,6 +176,7 @@ def _tested(
         )
     adjusted_rows = holm([row.p_value for row in rows])
     level = alpha / 2 if any(row.drops for row in rows) else alpha
+    # In the order of the rows and their drops, in which they are taken below.
     adjusted_drops = iter(holm([drop.p_value for row in rows for drop in row.drops]))
     return tuple(
         replace(

@@ -145,6 +145,7 @@ def _weaknesses(
     column, sign = table.column, table.sign
     values = np.array([case.value for case in table.cases])
     is_share = bool(np.isin(values, (0.0, 1.0)).all())
+    # Where lower is better the scores are negated, so that the best is 0.
     best = max(0.0, sign) if is_share else None
     cells = []
     for cell, (categories, mask) in zip(table.cells, table.members.items(), strict=True):
@@ -160,6 +161,8 @@ def _weaknesses(
                 p_adjusted=tested.adjusted,
                 difference=difference,
                 effect=effect,
+                # Pairs are tested without the part of a score that its chunk explains: the plain difference
+                # may be above 0.
                 weak=tested.adjusted <= alpha and difference < 0,
             )
         )

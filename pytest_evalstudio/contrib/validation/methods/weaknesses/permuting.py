@@ -191,6 +191,7 @@ def without_shared_part(scores: Mapping[str, float], groups: Mapping[str, str]) 
     values = np.array([scores[key] for key in keys])
     chunks = np.unique([groups.get(key, f"case {key}") for key in keys], return_inverse=True)[1]
     sizes = np.bincount(chunks)
+    # Without several chunks, or without chunks of several cases, there is nothing to estimate it from.
     if len(sizes) in (1, len(keys)):
         return dict(scores)
     centred = values - values.mean()

@@ -46,6 +46,7 @@ def _row(canvas: Canvas, top: float, axis: MetricAxis, values: Sequence[float]) 
     counts, edges = np.histogram(values, bins=BINS, range=(axis.low, axis.high))
     for count, left, right in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         if count:
+            # A single case must stay visible.
             height = max(1.0, count / int(counts.max()) * (_HEIGHT - 6))
             title = f"{figure(left)} to {figure(right)}: {count:,} case{'' if count == 1 else 's'}"
             x, width = scale(left) + 0.5, scale(right) - scale(left) - 1

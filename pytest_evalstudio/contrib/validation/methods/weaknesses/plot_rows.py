@@ -76,6 +76,7 @@ def measure(
     low = ends[0] if math.isfinite(ends[0]) else min(numbers)
     high = ends[1] if math.isfinite(ends[1]) else max(numbers)
     low, high = min(low, *numbers), max(high, *numbers)
+    # A scale needs two ends.
     if low == high:
         low, high = low - 0.5, high + 0.5
     return MetricAxis(

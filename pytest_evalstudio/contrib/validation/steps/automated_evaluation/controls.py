@@ -86,6 +86,7 @@ class ControlScorer:
             cases = [case if other.key == case.key else other for other in cases]
         file = _file(answers, scores, tuple(repaired))
         results = judge_controls(file, deciding, self.not_controlled)
+        # Results are stored with masked keys, see `safe_identifier`.
         names = {safe_identifier(key) for key in results.cases}
         remaining = [case for case in cases if safe_identifier(case.key) not in names]
         return Controlled(file, results, remaining or list(cases))
@@ -108,6 +109,7 @@ class ControlScorer:
         ]
         by_key = {safe_identifier(case.key): case for case in candidates}
         answers = [answer for answer in control_answers(cases) if safe_identifier(answer.case.key) in by_key]
+        # With the same texts: only the part of the result that the condition is checked on differs.
         copies = [
             ControlAnswer(
                 case=by_key[safe_identifier(answer.case.key)], control=answer.control, text=answer.text
@@ -115,6 +117,7 @@ class ControlScorer:
             for answer in answers
         ]
         scores = self._scored(copies) if copies else {}
+        # A threshold that controls contradict does not decide, so that no case needs a repair for it.
         remaining = [metric for metric in deciding if metric.metric not in results.thresholds]
         again = judge_controls(_file(copies, scores), remaining, {})
         return {

@@ -122,6 +122,7 @@ def ask_and_evaluate(
         allow_private_hosts=context.config.allow_private_hosts,
     ) as builder:
         lab = builder.complete_dataset(lambda done, total: context.progress(done, total, "answers"))
+    # The file is masked; the evaluators read the answers as they are.
     write_json(context.folder / LAB, masked_json(lab.to_dict()))
     results = evaluate_lab(
         lab,

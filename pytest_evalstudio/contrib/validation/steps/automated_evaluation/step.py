@@ -84,6 +84,7 @@ class AutomatedEvaluation:
         verdicts: dict[str, int] = dict(sorted(Counter(verdict_word(result) for result in results).items()))
         counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
         waits = unanswered(results)
+        # Evaluators that nobody chose need no thresholds of people.
         is_chosen = bool(self.evaluators or context.workflow.evaluators or context.config.evaluators)
         return StepResult(
             summary=f"{len(results.items)} test cases: {counts}; {control_summary(controlled.results)}"

@@ -32,6 +32,7 @@ def evaluators_and_thresholds(
     calibrated = {
         name: value for name, value in calibrated_thresholds(context).items() if name.partition(".")[0] in ids
     }
+    # A threshold by the name of the evaluator alone is that of its primary metric.
     replaced = {*calibrated, *(name.partition(".")[0] for name in calibrated)}
     options = {
         name: value

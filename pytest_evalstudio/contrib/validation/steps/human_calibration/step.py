@@ -187,6 +187,7 @@ class HumanCalibration:
                 waits=f"{state.done} of {state.wanted} labels",
                 figures=progress,
             )
+        # All labels are there: nobody needs the sheet any more.
         if not unread:
             (context.home / TO_LABEL).unlink(missing_ok=True)
         try:

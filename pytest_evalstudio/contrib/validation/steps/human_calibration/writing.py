@@ -55,6 +55,7 @@ def write_sheet(context: StepContext, labelling: Labelling, unread: int) -> str:
 def write_sample(context: StepContext, labelling: Labelling, progress: LabellingResults) -> None:
     """Write the answers that were drawn, with their labels."""
     state = asdict(progress)
+    # `write_figures` writes it.
     del state["agreement"]
     content = {"version": 1, **state, "cases": list(drawn_answers(labelling))}
     write_json(context.folder / SAMPLE, content)

@@ -174,6 +174,7 @@ def _measures(results: Results, scores: Scores, baseline: Scores, suite: TestSui
         ordinary = [
             (next(iter(_generators(answer.categories)), ""), score)
             for answer in baseline.answers.values()
+            # Perturbed copies are no ordinary questions.
             if not answer.source and (score := answer.score(name)) is not None
         ]
         measures.append(

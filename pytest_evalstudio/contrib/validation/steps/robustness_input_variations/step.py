@@ -111,6 +111,7 @@ class RobustnessInputVariations:
             folder=context.config.folder,
             registry=context.registry,
             judge=lambda: context.provider.judges.open(context.config),
+            # A workflow comes with test data, perhaps from others: it must not name files to be read.
             allow_paths=False,
         )
         if not perturbed.added:
@@ -167,6 +168,7 @@ class RobustnessInputVariations:
 
     def _levelled(self, part: str, registry: Registry) -> str:
         id, *rest = part.split(":")
+        # The other words are options, NAME=VALUE.
         has_level = any("=" not in word for word in rest)
         if not self.intensity or has_level or not registry.perturbators.spec(id.strip()).intensities:
             return part
@@ -219,6 +221,7 @@ def variations(results: Results, deciding: Collection[str] = ()) -> tuple[list[V
     """
     ids = {name.partition(".")[0] for name in deciding}
     of = {id(result.task): result for result in results}
+    # Keys may be those of several answers; a variation has the task of its original itself.
     variants, lost = [], 0
     for result in results:
         original = of.get(id(result.task.source)) if result.task.source is not None else None

@@ -65,10 +65,12 @@ def choose(
         or relevance(candidate.draft, candidate.excerpt) >= settings.min_relevance
     ]
     clear = relevant
+    # Attacks need not be natural, and written questions are checked with their evidence.
     if not settings.writer and settings.purpose == "ordinary":
         clear = clear_candidates(relevant, material.corpus)
     distinct = _distinct(clear, settings, context.workflow.seed)
     selected = _sampled(_few_of_a_kind(distinct), settings, material)
+    # After the choice of distinct questions, which the words of a common title would make alike.
     if not settings.writer and settings.purpose == "ordinary":
         selected = [
             candidate._replace(draft=with_title(candidate.draft, candidate.excerpt.title, material.corpus))

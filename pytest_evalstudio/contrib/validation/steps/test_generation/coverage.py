@@ -55,6 +55,7 @@ def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[CoveredSta
     cases = [case for test in suite.tests for case in test.test_cases]
     extras = [(case.prompt, case.model_extra or {}) for case in cases]
     evidence = {_plain(str(extra.get("evidence", ""))) for _, extra in extras} - {""}
+    # A case on several chunks has their ids, joined by "+".
     used = {part for _, extra in extras for part in str(extra.get("source_chunk", "")).split("+")}
     answers: dict[str, list[str]] = {}
     for case in cases:

@@ -83,6 +83,7 @@ def _imported(
         if chunk is None
         else {"source_chunk": chunk.id, "source_text": chunk.text, "source_document": chunk.document}
     )
+    # A source that the case states itself has priority.
     return TestCase.model_validate({**source, **case.to_dict(), "categories": labels, IMPORTED: True})
 
 

@@ -37,6 +37,7 @@ from pytest_evalstudio.core.plugins.generator import Draft, Excerpt, GeneratorSp
 from pytest_evalstudio.core.replies import record, several, text
 from pytest_evalstudio.stats.strata import allocate, interleave
 
+# Twice as many drafts as test cases, since some are rejected.
 EACH = 2
 """Questions per request."""
 PROMPT = "questions"
@@ -227,6 +228,7 @@ def _requests(context: StepContext, settings: GenerationSettings, material: Mate
     kinds = material.generators
     groups = {}
     for number, id in enumerate(material.topics):
+        # As `choosing._rotated` says.
         start = number % len(kinds)
         groups[id] = [_of_kind(context, material, id, kind) for kind in [*kinds[start:], *kinds[:start]]]
     weights = {id: topic.size * float(settings.weights.get(id, 1)) for id, topic in material.topics.items()}

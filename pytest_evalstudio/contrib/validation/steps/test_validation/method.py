@@ -148,6 +148,7 @@ def low_outliers(scores: Sequence[float | None]) -> set[int]:
     return {
         index
         for index, score in enumerate(scores)
+        # Rounding must not make an outlier of one of many equal scores.
         if score is not None and score < first - 1.5 * (third - first) - 1e-9
     }
 

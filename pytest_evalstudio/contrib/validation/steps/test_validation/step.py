@@ -131,6 +131,7 @@ class TestValidation:
                 "power": asdict(results.power),
             },
         )
+        # Not earlier: the scores show why.
         if not results.valid:
             raise DataError(
                 "no test case is valid; lower the cutoffs, or name cases in `keep`",
@@ -180,6 +181,7 @@ class TestValidation:
             faults[name] = FaultDetection(planted=len(copies), detected=detected, interval=interval)
         total = sum(fault.planted for fault in faults.values())
         rate = sum(fault.detected for fault in faults.values()) / total if total else None
+        # A case that people drop is no false rejection.
         by_score = [result for result in validated if result.reasons and result.key not in self.drop]
         false = len(by_score) / len(cases)
         return ValidationPower(

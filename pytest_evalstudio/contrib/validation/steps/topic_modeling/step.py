@@ -216,6 +216,7 @@ def _write(
 
 
 def _masking_note(passages: list[_Passage]) -> str:
+    # Chunks may overlap: a sentence counts once.
     count = len({sentence for passage in passages for sentence in passage.unsafe})
     if not count:
         return ""

@@ -88,6 +88,7 @@ class WeaknessDetection:
         without: dict[str, str] = {}
         for column in columns:
             try:
+                # Called for its error: a metric without scores must not stop the others.
                 scored_cases(scores, column)
             except DataError as exc:
                 without[column.key] = str(exc)
@@ -180,6 +181,7 @@ def _problem(
 ) -> Problem:
     where = " and ".join(f"{dimension} {value}" for dimension, value in cell.by.items())
     sign = 1 if weaknesses.better == "higher" else -1
+    # `difference` is positive where the cell is better, whatever the direction of the metric.
     elsewhere = cell.mean - (cell.difference or 0.0) * sign
     return Problem(
         description=(
