@@ -175,7 +175,9 @@ def fails_with_copies(project: Project, answers: str) -> None:
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_copies_that_fail_like_their_original_are_one_failure(project: Project, workers: tuple[str, ...]) -> None:
+def test_copies_that_fail_like_their_original_are_one_failure(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     fails_with_copies(project, 'q = "{}"\nq1 = "{}"\nq2 = "{}"')
     result = project.run(*workers)
     text = result.stdout.str()
