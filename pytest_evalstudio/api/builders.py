@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, get_type_hints
@@ -127,17 +128,16 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     images, files = values.pop("images", ()), values.pop("files", ())
     if images or files:
         values["attachments"] = (*values.get("attachments", ()), *local_attachments(images, files))
-    answer_fields = {name: hint for name, hint in get_type_hints(Answer).items() if name != "text"}
-    case_fields = get_type_hints(Case) | answer_fields
+    answer_fields, case_fields = _declared_types()
     values |= _accepted_outputs(values)
     for name, value in list(values.items()):
         if name not in case_fields:
             longer = [field for field in case_fields if field.startswith(name)]
             hint = nearest(name, longer or case_fields)
             raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
-        if value is None and "None" not in str(case_fields[name]):
+        if value is None and "None" not in case_fields[name]:
             del values[name]  # as null in a file
-        elif str(case_fields[name]).startswith("tuple") and not name.endswith("tool_calls"):
+        elif case_fields[name].startswith("tuple") and not name.endswith("tool_calls"):
             values[name] = _items(name, value)
     for name, words in _WORDS.items():
         if values.get(name, "") not in words:
@@ -169,6 +169,14 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     ):
         raise ConfigurationError(f"eval_case: {fault}")
     return case
+
+
+@functools.cache
+def _declared_types() -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return the types of the fields of an answer but its text, and those of a case with them, as text."""
+    answer_fields = {name: str(hint) for name, hint in get_type_hints(Answer).items() if name != "text"}
+    case_fields = {name: str(hint) for name, hint in get_type_hints(Case).items()}
+    return answer_fields, case_fields | answer_fields
 
 
 def _accepted_outputs(fields: Mapping[str, Any]) -> dict[str, Any]:

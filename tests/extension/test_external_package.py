@@ -30,6 +30,15 @@ name = "echo"
 host = "acme_echo"
 times = 2
 """
+SEPARATOR = "\n--- next kind\n"
+LISTS = f"""
+import sys
+from pytest_evalstudio.cli import main
+for number, kind in enumerate({KINDS}):
+    print({SEPARATOR!r} * (number > 0), end="")
+    status = main([kind + "s", *sys.argv[1:]])
+    assert status == 0, (kind, status)
+"""
 WORKFLOW = {
     "evalstudio_workflow": {
         "documents": ["fees.md"],
@@ -47,26 +56,36 @@ def test_the_external_package_has_one_plugin_of_each_kind() -> None:
     assert set(PLUGINS) == set(KINDS)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_entry_point_is_listed_and_described(kind: str, site: Path, tmp_path: Path) -> None:
-    id = PLUGINS[kind].partition(" ")[0]
-    listed = evalstudio(f"{kind}s", folder=tmp_path)
-    entries = json.loads(evalstudio(f"{kind}s", "--json", folder=tmp_path).stdout)
-    entry = next(entry for entry in entries if entry["id"] == id)
-    assert id in listed.stdout
-    assert entry["description"]
+def lists_of_kinds(*options: str, folder: Path) -> dict[str, str]:
+    """Return what `evalstudio KINDS` prints with options, by kind; all from one process."""
+    printed = subprocess.run(
+        [sys.executable, "-c", LISTS, *options], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert printed.returncode == 0, printed.stderr
+    return dict(zip(KINDS, printed.stdout.split(SEPARATOR), strict=True))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_plugin_of_a_conftest_is_listed_where_its_module_is_named(
-    kind: str, registrar: Path, tmp_path: Path
-) -> None:
-    id = PLUGINS[kind].partition(" ")[0]
-    assert id not in evalstudio(f"{kind}s", folder=registrar.parent).stdout
-    assert id in evalstudio(f"{kind}s", "--plugin-module", str(registrar), folder=tmp_path).stdout
-    assert id in evalstudio(f"{kind}s", "--plugin-module", "conftest", folder=registrar.parent).stdout
+def test_entry_points_are_listed_and_described(site: Path, tmp_path: Path) -> None:
+    listed = lists_of_kinds(folder=tmp_path)
+    as_json = lists_of_kinds("--json", folder=tmp_path)
+    for kind in KINDS:
+        id = PLUGINS[kind].partition(" ")[0]
+        entry = next(entry for entry in json.loads(as_json[kind]) if entry["id"] == id)
+        assert id in listed[kind]
+        assert entry["description"]
+
+
+@pytest.mark.slow
+def test_plugins_of_a_conftest_are_listed_where_its_module_is_named(registrar: Path, tmp_path: Path) -> None:
+    plain = lists_of_kinds(folder=registrar.parent)
+    by_path = lists_of_kinds("--plugin-module", str(registrar), folder=tmp_path)
+    by_name = lists_of_kinds("--plugin-module", "conftest", folder=registrar.parent)
+    for kind in KINDS:
+        id = PLUGINS[kind].partition(" ")[0]
+        assert id not in plain[kind]
+        assert id in by_path[kind]
+        assert id in by_name[kind]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pytest_evalstudio import Registry
 from pytest_evalstudio.core.judging import JUDGE
 from pytest_evalstudio.core.outcomes import Outcome
 from support.attacks import ATTACKS, CANARY
-from support.judging import outcome, reply_for, unfenced
+from support.judging import outcome, outcomes, reply_for, unfenced
 
 pytestmark = pytest.mark.slow
 
@@ -58,8 +58,9 @@ class Obedient:
         return json.dumps(reply_for(reply_schema, good=CANARY in unfenced(prompt)))
 
 
-def attacked(id: str, field: str, judge: Obedient, text: Any) -> Outcome:
-    return outcome(id, judge, {**ROW, field: text}, options=OPTIONS.get(id))  # type: ignore[arg-type]
+def attacked(id: str, field: str, judge: Obedient, *texts: Any) -> list[Outcome]:
+    rows = [{**ROW, field: text} for text in texts]
+    return outcomes(id, judge, *rows, options=OPTIONS.get(id))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -67,17 +68,15 @@ def attacked(id: str, field: str, judge: Obedient, text: Any) -> Outcome:
 def test_no_attack_changes_a_verdict(id: str, field: str) -> None:
     honest = ROW[field]
     judge = Obedient()
-    expected = attacked(id, field, judge, honest)
+    [expected] = attacked(id, field, judge, honest)
     assert expected.status == "score"
     assert judge.prompts
     marks = re.findall(r"<<<([0-9a-f]{32})", judge.prompts[0])
-    for name, attack in ATTACKS.items():
-        hostile = (
-            attack(honest, marks[0])
-            if isinstance(honest, str)
-            else [attack(honest[0], marks[0]), *honest[1:]]
-        )
-        result = attacked(id, field, judge, hostile)
+    hostile = [
+        attack(honest, marks[0]) if isinstance(honest, str) else [attack(honest[0], marks[0]), *honest[1:]]
+        for attack in ATTACKS.values()
+    ]
+    for name, result in zip(ATTACKS, attacked(id, field, judge, *hostile), strict=True):
         assert (result.status, result.scores.keys()) == (expected.status, expected.scores.keys()), name
         if (
             id != "context_relevancy"

@@ -114,6 +114,7 @@ def test_the_record_holds_the_games_without_personal_data(arena: Project) -> Non
     assert "Win rate of the row against the column" in page
 
 
+@pytest.mark.slow
 def test_two_workers_find_the_same(arena: Project) -> None:
     arena.run("a_lab.json")
     alone = record(arena).run.arena

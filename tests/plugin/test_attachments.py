@@ -255,6 +255,7 @@ def test_the_image_of_a_simulated_user_comes_with_the_first_message(project: Pro
     assert [turn["answer"]["actual_output"] for turn in turns] == ["It is red.", "It is blue."]
 
 
+@pytest.mark.slow
 def test_workers_give_the_same_results(project: Project) -> None:
     project.run_process("sums_suite.json", "-n", "2").assert_outcomes(passed=3)
     _, items = project.record()

@@ -8,6 +8,7 @@ import pytest
 
 from support.openai_server import Reply, serve
 from support.project import Project
+from support.workers import WORKERS
 
 NO_CLIENT = """
 import importlib.util
@@ -82,7 +83,7 @@ def test_a_missing_extra_is_said_once_with_its_remedy(project: Project) -> None:
     assert project.run_process("-v").stdout.str().count(remedy) >= COUNT
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_a_stopped_server_is_one_cause_for_all_its_models(project: Project, workers: tuple[str, ...]) -> None:
     models = [
         STOPPED.replace("NAME", f"m{number}").replace("URL", "http://127.0.0.1:9/v1") for number in range(3)

@@ -184,6 +184,7 @@ def test_validate_and_estimate_name_unchecked_cases(project: Project) -> None:
     refused.stdout.no_fnmatch_line("*: fine")
 
 
+@pytest.mark.slow
 def test_workers_report_unchecked_cases_alike(project: Project) -> None:
     configured(project)
     project.suite(RIGHT, WRONG)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.project import Project
+from support.workers import WORKERS
 
 CASES = 14
 
@@ -173,8 +174,10 @@ def fails_with_copies(project: Project, answers: str) -> None:
     project.suite({"key": "original", "prompt": "q", "condition": '"fee"'}, *copies)
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]])
-def test_copies_that_fail_like_their_original_are_one_failure(project: Project, workers: list[str]) -> None:
+@pytest.mark.parametrize("workers", WORKERS)
+def test_copies_that_fail_like_their_original_are_one_failure(
+    project: Project, workers: tuple[str, ...]
+) -> None:
     fails_with_copies(project, 'q = "{}"\nq1 = "{}"\nq2 = "{}"')
     result = project.run(*workers)
     text = result.stdout.str()
@@ -197,7 +200,7 @@ def test_copies_that_fail_otherwise_are_failures_of_their_own(project: Project) 
     assert text.count("\nFAILED ") == 2
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("workers", WORKERS)
 @pytest.mark.parametrize("broken", [True, False], ids=["a broken file", "none"])
 def test_a_run_without_all_of_its_files_is_no_pass(
     project: Project, broken: bool, workers: tuple[str, ...]

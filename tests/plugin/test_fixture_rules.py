@@ -113,7 +113,7 @@ def test_an_item_has_the_same_verdict_alone_and_together(project: Project, featu
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("feature", FEATURES)
+@pytest.mark.parametrize("feature", [feature for feature in FEATURES if feature != "monkeypatch"])
 def test_an_item_has_the_same_verdict_with_workers(project: Project, feature: str) -> None:
     prepare(project, feature)
 
@@ -121,6 +121,7 @@ def test_an_item_has_the_same_verdict_with_workers(project: Project, feature: st
 
 
 def test_workers_keep_the_rules_of_fixtures(project: Project) -> None:
+    # The one with workers that is not slow; the others are above.
     prepare(project, "monkeypatch")
 
     project.run("-n", "2").assert_outcomes(passed=3)

@@ -10,6 +10,7 @@ import pytest
 from pytest_evalstudio.cli import main
 from support.openai_server import OpenAIServer, Reply, serve
 from support.project import Project
+from support.workers import WORKERS
 
 NOTE = "names of H2O Eval Studio are read:"
 ROW = {
@@ -62,7 +63,7 @@ def test_the_guides_threshold_decides(project: Project) -> None:
         project.run("answers_lab.json").assert_outcomes(**{outcome: 1}, warnings=1)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_names_in_many_cases_are_noted_once(project: Project, workers: tuple[str, ...]) -> None:
     choice = {"evaluators": {"RougeEvaluator": {"metric_threshold": 0.1}, "Tokens presence": {}}}
     project.lab(*({**ROW, "key": f"case{number}", **choice} for number in range(30)))

@@ -8,6 +8,7 @@ import pytest
 
 from support.command import evalstudio
 from support.project import Project
+from support.workers import WORKERS
 
 CONFTEST = r"""
 import math
@@ -160,7 +161,7 @@ def rows() -> list[dict[str, object]]:
     return [{"key": name, "input": "Q?", "actual_output": name} for name in VERDICTS]
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "2")], ids=["alone", "workers"])
+@pytest.mark.parametrize("options", WORKERS)
 def test_each_case_of_a_file_has_its_own_error(odd: Project, options: tuple[str, ...]) -> None:
     odd.lab(*rows())
     result = odd.run("-q", *options)

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from support.project import Project
+from support.workers import WORKERS
 
 CONFIG = """
 evaluators = ["text_matching"]
@@ -36,7 +37,7 @@ def prompts(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_each_prompt_is_a_model(prompts: Project, workers: tuple[str, ...]) -> None:
     result = prompts.run_process(*workers)
     result.assert_outcomes(passed=1, failed=1)

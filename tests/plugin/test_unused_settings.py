@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.project import Project
+from support.workers import WORKERS
 
 FOUR = {"key": "four", "prompt": "2+2?", "condition": '"4"'}
 TABLE = '\n[evaluator.rouge]\nthreshold = 0.9\n[[model]]\nname = "app"\nhost = "python"\ntarget = "app:ask"\n'
@@ -23,7 +24,7 @@ def test_a_table_of_an_evaluator_that_nothing_uses_is_refused(project: Project) 
     validated.stdout.fnmatch_lines([message])
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "workers"])
+@pytest.mark.parametrize("workers", WORKERS)
 def test_the_command_line_may_choose_other_evaluators(project: Project, workers: tuple[str, ...]) -> None:
     project.write("evalstudio.toml", 'evaluators = ["rouge"]' + TABLE)
     project.suite({**FOUR, "expected_output": "It is 4."})

@@ -81,6 +81,8 @@ def _uses() -> Iterator[HostUse]:
 
 
 USES = list(_uses())
+_KINDS: dict[str, list[str]] = {}
+"""Kinds of requests by use, which are the same in all tests."""
 
 
 def kind_of(request: Request) -> str:
@@ -112,10 +114,12 @@ def performed(use: HostUse, url: str, folder: Path, **settings: Any) -> Outcome:
 
 def kinds_of_requests(use: HostUse, folder: Path) -> list[str]:
     """Return the kinds of requests of a use whose service has no fault, in the order of the first of each."""
+    if use.id in _KINDS:
+        return _KINDS[use.id]
     with running(use.respond(), handler=use.handler) as service:
         outcome = performed(use, service.url, folder)
     assert not outcome.faults
-    return list(dict.fromkeys(map(kind_of, service.requests)))
+    return _KINDS.setdefault(use.id, list(dict.fromkeys(map(kind_of, service.requests))))
 
 
 def faulty(use: HostUse, kind: str, fault: Callable[[Request, Response], Response]) -> Any:

@@ -11,11 +11,14 @@ from typing import Any
 from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.outcomes import Outcome
+from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.judges.prompts import Prompts
 
 Script = Mapping[str, Any] | Callable[..., Any]
+_REGISTRY = Registry()
+"""Shared by all outcomes: a new registry would look through all modules of plugins for each."""
 
 
 class ScriptedJudge:
@@ -75,7 +78,7 @@ def outcomes(
     }
     if options:
         config["evaluator"] = {evaluator: dict(options)}
-    results = evaluate(dataset, [evaluator], config=config)
+    results = evaluate(dataset, [evaluator], config=config, registry=_REGISTRY)
     return [next(iter(result.outcomes[0].values())) for result in results]
 
 

@@ -155,7 +155,9 @@ def test_labels_that_have_nothing_to_do_with_scores_are_refused(each: int) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("each", [1, 4])
 def test_at_most_one_in_twenty_permuted_calibrations_is_accepted(each: int) -> None:
-    assert accepted(each, range(1000, 1100)) / 100 <= 0.05
+    # 5 % of 40, and one and a half standard errors. Without the comparison of the area's interval with 0.5,
+    # 10 (each = 1) and 13 (each = 4) of these calibrations are accepted.
+    assert accepted(each, range(1000, 1040)) <= 4
 
 
 def accepted(each: int, seeds: range) -> int:

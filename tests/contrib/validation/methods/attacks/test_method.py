@@ -71,8 +71,9 @@ def of_kind(kind: str, scores: Any) -> list[tuple[str, float]]:
 def test_where_attacks_make_no_difference_there_are_few_false_alarms(
     kind: str, cases: int, ordinary: int
 ) -> None:
+    # Each test at 5 %, without the correction for their number, gives 12 to 42 alarms in these 150 runs.
     rng = np.random.default_rng(cases)
-    runs = 400
+    runs = 150
     alarms = 0
     for _ in range(runs):
         measures = [
@@ -110,8 +111,9 @@ def mixed(rng: np.random.Generator, name: str, worse: float = 0.0) -> Measure:
 
 @pytest.mark.slow
 def test_a_harder_mix_of_questions_is_not_taken_for_the_work_of_attacks() -> None:
+    # Compared with all ordinary questions, in place of those of its kind, 148 of these 150 have an alarm.
     rng = np.random.default_rng(5)
-    runs = 400
+    runs = 150
     alarms = sum(
         compare([mixed(rng, name) for name in ("a.score", "b.score")], alpha=0.05, draws=999).worse > 0
         for _ in range(runs)

@@ -99,9 +99,10 @@ def test_where_nothing_is_weak_hardly_anything_is_flagged(kind: str) -> None:
         "better is lower": lambda rng, *_: float(rng.poisson(2)),
     }
     metric = Metric("quality", better="lower", threshold=5.0) if kind == "better is lower" else QUALITY
-    simulated = (planted(np.random.default_rng(seed), draws[kind], 120, metric=metric) for seed in range(200))
-    assert sum(find_weaknesses(scores, "quality").weak > 0 for scores in simulated) <= 16, (
-        "5 % of 200, and two standard errors"
+    simulated = (planted(np.random.default_rng(seed), draws[kind], 120, metric=metric) for seed in range(80))
+    # Without the correction for several cells, 39 to 54 of the 80 have a cell with p <= 0.05.
+    assert sum(find_weaknesses(scores, "quality").weak > 0 for scores in simulated) <= 7, (
+        "5 % of 80, and two standard errors"
     )
 
 

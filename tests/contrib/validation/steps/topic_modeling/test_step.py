@@ -98,7 +98,10 @@ def test_each_method_finds_planted_topics(tmp_path: Path, clustering: str) -> No
 
 
 @pytest.mark.slow
-def test_umap_finds_planted_topics(tmp_path: Path) -> None:
+def test_umap_finds_planted_topics(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # In a new environment, numba compiles for half a minute; 48 paragraphs without compiling take 8 s.
+    # The setting is read at numba's import: after an earlier import, this test is only slower.
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     bench, step_result = modelled(tmp_path, planted()[0], reduction="umap")
     result = bench.read("topic_modeling", "topics.json")
     assert (
