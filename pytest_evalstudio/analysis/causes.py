@@ -282,6 +282,8 @@ def cause_title(key: CauseKey, evaluators: Mapping[str, EvaluatorEntry], reason:
     info = evaluators.get(key.evaluator)
     if key.code == CauseCode.THRESHOLD and info is not None:
         metric = next((metric for metric in info.metrics if metric.key == key.metric), info.primary)
+        if info.boolean:
+            return f"{info.name}: not passed"
         name = "" if metric.name == info.name else f"{metric.name} "
         return f"{info.name}: {name}{'below' if metric.better == 'higher' else 'above'} the threshold"
     words = _WORDS[key.code]

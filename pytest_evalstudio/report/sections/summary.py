@@ -52,7 +52,10 @@ def summary(content: Content) -> Mapping[str, object]:
         "reasons_shown": 2 if len(summary.models) > FEW_MODELS else 3,
         "labels": short_labels([board.evaluator.name for board in boards], LABEL_CHARS),
         "draws_eye": len(boards) > 1,
-        "is_wide": len(summary.models) > BESIDE or len(boards) > BESIDE,
+        "is_wide": len(summary.models) > BESIDE
+        or len(boards) > BESIDE
+        or (len(summary.models) == 1 and len(causes) > 1),
+        "is_compact": len(summary.models) > BESIDE,
         "top": summary.findings[:FINDINGS],
         "further": summary.findings[FINDINGS : FINDINGS + FURTHER_FINDINGS],
         "more_findings": max(0, len(summary.findings) - FINDINGS),

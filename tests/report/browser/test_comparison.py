@@ -80,15 +80,15 @@ def test_only_regressed_failures_are_unfolded(visit, compared):
 
 
 def test_the_first_screen_shows_the_change_of_the_first_regressed_answer(visit, compared):
-    first = visit(compared).locator(".first-failure")
+    first = visit(compared).locator(".cause").first
     assert first.locator("del", has_text="15.00").last.is_visible()
     assert first.locator("ins", has_text="22.00").is_visible()
 
 
 def test_the_first_screen_of_a_phone_shows_the_change_too(visit, compared):
     page = visit(compared, viewport={"width": 390, "height": 844})
-    clip = page.locator(".first-failure .clip", has=page.locator("ins", has_text="22.00")).bounding_box()
-    for change in page.locator(".first-failure .long-clip").locator("del, ins").all():
+    clip = page.locator(".cause .clip", has=page.locator("ins", has_text="22.00")).bounding_box()
+    for change in page.locator(".cause .long-clip").locator("del, ins").all():
         box = change.bounding_box()
         assert box["y"] + box["height"] <= clip["y"] + clip["height"]
 
@@ -114,7 +114,7 @@ def test_one_click_leads_to_the_reason_of_each_regression_of_18_models(visit, tm
     assert all(change.locator(".windows ins").first.is_visible() for change in changes.all())
 
     page = visit(path)
-    page.locator(".first-failure").get_by_role("link", name="more failures").click()
+    page.locator(".cause").first.get_by_role("link", name="Show all").click()
     regressed = page.locator("#failures .failed-item", has=page.locator("summary .regressed"))
     assert regressed.count() > 10
     assert all(item.get_by_text("not met:").first.is_visible() for item in regressed.all())

@@ -88,7 +88,7 @@ def test_paper_gets_a_brief_of_two_pages_and_the_whole_on_request(visit, built):
     assert pages(brief) <= 2
     for part in (
         "FAILED",
-        "Conclusion for each model",
+        "Each model",
         "danube-1.8b",
         "Sign-off",
         "ROUGE: 16 of 16",
@@ -122,7 +122,7 @@ def test_without_scripts_the_figures_still_read(visit, built, how):
     assert page.locator("#cases-root").is_hidden()
     for part in (
         "#summary .headline",
-        "#summary .first-failure",
+        "#summary .cause",
         "#summary #heatmap",
         "#problems .card",
         "#evaluator-1 > summary",

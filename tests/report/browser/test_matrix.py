@@ -177,7 +177,9 @@ def test_the_view_in_the_matrix_is_exported(visit, varied):
     with page.expect_download() as waiting:
         page.get_by_role("button", name="CSV").click()
     with open(waiting.value.path(), encoding="utf-8") as file:
-        assert file.readline().strip() == "file,key,question,model,verdict,quality,groundedness,recall,pii"
+        assert file.readline().strip() == (
+            "file,key,model,verdict,question,expected,condition,answer,reason,tags,quality,groundedness,recall,pii"
+        )
 
 
 def test_the_case_view_has_everything_of_a_case(visit, varied):
@@ -273,7 +275,13 @@ def test_a_key_that_a_shell_cannot_be_trusted_with_has_no_command(visit, built):
     page = visit(built(builder), "#matrix")
     page.locator("tr[data-place]").click()
     page.locator("#panel-title").wait_for()
-    assert page.locator("button[data-copy]").count() == 0
+    assert page.locator(".command button[data-copy]").count() == 0
+    assert (
+        "rm -rf"
+        not in page.get_by_role("button", name="Copy case")
+        .get_attribute("data-copy")
+        .partition("Run again")[2]
+    )
 
 
 def test_a_command_is_copied(visit, varied):

@@ -48,8 +48,8 @@ def test_a_developer_reads_what_broke_and_why_without_a_click(visit, built):
     page = visit(built(failed_run()))
     assert page.title() == "✗ 1 failed – Northfold Bank"
     assert page.locator(".headline").inner_text() == "✗ FAILED – 1 of 30 tests"
-    first = page.locator(".first-failure")
-    assert in_first_screen(page, ".first-failure")
+    first = page.locator(".cause")
+    assert in_first_screen(page, ".cause")
     for part in ("Text matching", "What does a banker's draft cost?", "A banker's draft costs £20.00."):
         assert part in first.inner_text(), part
     assert first.locator("del").all_text_contents() == ["15.00"]
@@ -85,8 +85,8 @@ def test_a_manager_sees_all_models_and_the_risks_at_one_look(visit, lab):
     page = visit(lab)
     assert in_first_screen(page, ".verdict-block")
     assert in_first_screen(page, ".heat-scroll")
-    assert in_first_screen(page, ".top-findings")
-    assert in_first_screen(page, "#glance-eye-root svg")
+    assert in_first_screen(page, ".causes")
+    assert page.locator("#glance-eye-root svg").is_visible()
     frame = page.locator(".heat-scroll").bounding_box()
     rows = page.locator("#heatmap tbody tr")
     assert rows.count() == len(LAB_MODELS)
@@ -116,7 +116,7 @@ CLIPPED = """(root) => [...root.querySelectorAll('td, text, .item-value')]
 
 def test_with_16_models_no_number_is_clipped_and_no_two_labels_are_equal(visit, lab):
     page = visit(lab)
-    labels = page.locator("#heatmap tbody th .brief-name").all_text_contents()
+    labels = page.locator("#heatmap tbody th bdi").all_text_contents()
     assert len(set(labels)) == len(LAB_MODELS)
     assert page.locator("main").evaluate(CLIPPED) == []
     page.get_by_role("link", name="Matrix").click()

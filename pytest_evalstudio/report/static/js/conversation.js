@@ -9,7 +9,7 @@ function conversationTurns(run, answer) {
     "section",
     { class: "turns", "aria-label": "Conversation" },
     el("p", { class: "field-name" }, `Conversation: ${many(answer.turns.length, "turn")}`),
-    answer.turns.map((turn, place) => oneTurn(run, turn, place + 1, first < 0 || place === first)),
+    answer.turns.map((turn, place) => oneTurn(run, turn, place + 1, first < 0 || place >= first)),
   );
 }
 
