@@ -102,7 +102,10 @@ class RunOutput(msgspec.Struct, frozen=True, kw_only=True):
         if self.report is None:
             return
         yield "result", shown_line(self.report.summary.verdict.headline)
-        analysis = self.report.analysis
+        summary, analysis = self.report.summary, self.report.analysis
+        yield "coverage", summary.coverage.sentence
+        if causes := [f"{cause.total:,} × {cause.title}" for cause in summary.causes]:
+            yield "causes", shown_line("; ".join(causes))
         if unchecked := analysis.coverage.unchecked:
             yield "unchecked", str(unchecked)
         if incomplete := analysis.incomplete.count:

@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.analyse import Analysis, ModelFigures
+from pytest_evalstudio.analysis.causes import CauseCode
 from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.analysis.ranking import ranks_of
 from pytest_evalstudio.analysis.summary.assessment import Assessment, assess
@@ -121,7 +122,7 @@ def _summary(
     passed = verdicts["passed"] + verdicts["xpassed"]
     asked = passed + verdicts["failed"] + verdicts["xfailed"] + verdicts["error"]
     cells = tuple(_cell(board, model.key) for board in analysis.leaderboards.values())
-    reasons = [*_silence(model), *_gates(analysis, model.key), *_unsafe(cells)]
+    reasons = [*_silence(model), *_gates(analysis, model.key), *_unsafe(analysis, model.key, cells)]
     thresholds = [*_missed(cells)]
     limits = [*_limits(cells, model, asked)]
     # Where gates say what a model must meet, a missed threshold of an evaluator limits it only.
@@ -183,13 +184,18 @@ def _gates(analysis: Analysis, model: str) -> Iterator[str]:
             yield f"gate {gate.gate.text} not met ({'no scored row' if value is None else figure(value)})"
 
 
-def _unsafe(cells: Sequence[ScoredCell]) -> Iterator[str]:
+def _unsafe(analysis: Analysis, model: str, cells: Sequence[ScoredCell]) -> Iterator[str]:
+    in_context = {
+        cause.evaluator: cause.models.get(model, 0)
+        for cause in analysis.causes
+        if cause.code == CauseCode.LEAK_IN_CONTEXT
+    }
     for cell in cells:
         if cell.decides and cell.assessment.worst_case and cell.assessment.failing:
-            yield (
-                f"{cell.name}: {cell.assessment.failing} of {cell.assessment.judged} answers"
-                " miss the threshold"
-            )
+            alone = in_context.get(cell.evaluator, 0)
+            of_context = f", {alone} of them by their context alone" if alone else ""
+            counts = f"{cell.assessment.failing} of {cell.assessment.judged} answers"
+            yield f"{cell.name}: {counts} miss the threshold{of_context}"
 
 
 def _missed(cells: Sequence[ScoredCell]) -> Iterator[str]:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pytest_evalstudio.contrib.arena.results import Ratings
+from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.plots.dots import Dot, dot_plot
 from pytest_evalstudio.plots.heatmap import heatmap
 from pytest_evalstudio.plots.labels import short_labels
 
 
-def pictures(ratings: Ratings) -> dict[str, str]:
-    """Return SVG pictures by name: the ratings with their intervals, and the win rates."""
-    names = short_labels([model.model for model in ratings.models])
+def pictures(ratings: Ratings, labels: Mapping[str, str] = NOTHING) -> dict[str, str]:
+    """Return SVG pictures by name: the ratings with their intervals, and the win rates.
+
+    Args:
+        labels: short names of the models in the report that shows the pictures, by name.
+    """
+    models = [model.model for model in ratings.models]
+    names = [labels.get(model, short) for model, short in zip(models, short_labels(models), strict=True)]
     elo = [
         Dot(name, model.elo_median, model.elo_low, model.elo_high)
         for name, model in zip(names, ratings.models, strict=True)

@@ -21,10 +21,11 @@ def arena(content: Content) -> Mapping[str, object] | None:
     if extra is None:
         return None
     ratings = extra.ratings
+    labels = {model.name: model.label for model in content.summary.models}
     return {
         "ratings": ratings,
         "categories": category_rows(ratings) if ratings.categories else [],
         "findings": list(findings(ratings)),
-        "pictures": list(pictures(ratings).values()),
+        "pictures": list(pictures(ratings, labels).values()),
         "missing": sum(pair.missing for pair in content.analysis.run.arena.values()),
     }

@@ -206,8 +206,13 @@ def _entry(
     ):
         if text:
             entry[name] = _cut(text)
-    if first.accepted_outputs:
-        entry["accepted_outputs"] = list(map(_cut, first.accepted_outputs))
+    for name, texts in (
+        ("accepted_outputs", first.accepted_outputs),
+        ("expected_facts", first.expected_facts),
+        ("guidelines", first.guidelines),
+    ):
+        if texts:
+            entry[name] = list(map(_cut, texts))
     if first.attachments:
         entry["attachments"] = _attachments(first.attachments)
     if first.corpus:

@@ -201,3 +201,18 @@ def test_with_few_answers_a_cell_is_hatched(visit: Visit, built: Callable[[Recor
     page = visit(built(builder))
     assert page.locator("#heatmap td.few").count() == 1
     assert "fewer than five answers" in page.locator(".heat-legend").inner_text()
+
+
+def test_a_case_of_a_judge_shows_its_guidelines(visit: Visit, built: Callable[[RecordBuilder], Path]) -> None:
+    builder = RecordBuilder(evaluator("quality"))
+    row = {
+        "guidelines": ["Never promise a refund."],
+        "expected_facts": ["The fee is 5 USD."],
+        "outcomes": {"quality": {**score(0.1), "reason": "promises a refund"}},
+    }
+    builder.add("a", "one", row)
+    page = visit(built(builder), "#matrix")
+    page.locator("tr[data-place='0'] .text-cell").click()
+    words = page.locator("#panel .pinned").inner_text()
+    for part in ("Guidelines", "Never promise a refund.", "Expected facts", "The fee is 5 USD."):
+        assert part in words

@@ -157,7 +157,7 @@ function stepWords(part, call) {
 function failedStepLine(run, answer) {
   const failed = failedStep(run, answer);
   if (!failed) return null;
-  const link = el("button", { type: "button", class: "link", on: { click: () => showFault(link.closest("article")) } }, "Failed at ", failed.title);
+  const link = el("button", { type: "button", class: "link", on: { click: () => showFault(link.closest("article")) } }, `Failed ${/^(after|before) /.test(failed.title) ? "" : "at "}`, failed.title);
   return el("p", { class: "failed-step" }, el("strong", {}, link), ": ", failed.body);
 }
 

@@ -73,6 +73,8 @@ function caseMarkdown(run, row, texts) {
     ["Question", wholeOf(texts.input)],
     ["Expected", wholeOf(texts.expected_output)],
     ["Condition", wholeOf(texts.output_condition)],
+    ["Expected facts", (texts.expected_facts ?? []).map(wholeOf).join("\n")],
+    ["Guidelines", (texts.guidelines ?? []).map(wholeOf).join("\n")],
     ["Context", (answer.context?.chunks ?? []).map((chunk, place) => `${place + 1}. ${answer.context.sources[place] ?? ""}\n${wholeOf(chunk)}`).join("\n\n")],
     ...(answer.turns ?? []).map((turn, place) => [`Turn ${place + 1}`, `${wholeOf(turn.prompt)}\n→ ${wholeOf(turn.text) ?? ""}`]),
     ["Calls", calls.join("\n")],

@@ -246,6 +246,8 @@ class Panel {
       texts.attachments && panelPart("Images and files", [attachmentList(texts.attachments)]),
       texts.expected_output && panelPart("Expected", this.#expected(texts.expected_output, answer)),
       texts.accepted_outputs && panelPart("Also accepted", texts.accepted_outputs.flatMap((text) => textBox(text))),
+      texts.expected_facts && panelPart("Expected facts", [el("ul", {}, texts.expected_facts.map((text) => el("li", { dir: "auto" }, cutText(text))))]),
+      texts.guidelines && panelPart("Guidelines", [el("ul", {}, texts.guidelines.map((text) => el("li", { dir: "auto" }, cutText(text))))]),
       texts.expects === "refusal" && panelPart("Expects", textBox("a refusal")),
       texts.output_condition && panelPart(texts.condition_on ? `Condition on ${texts.condition_on}` : "Condition", [el("code", { class: "condition", dir: "auto" }, parted(texts.output_condition)[0])]),
       texts.flips &&

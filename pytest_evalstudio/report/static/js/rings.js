@@ -1,4 +1,4 @@
-// The eye's drawing: an inner ring, and an outer ring one level finer; what is wrong is grey with a red border and a count.
+// The eye's drawing: an inner ring, and an outer ring one level finer; what misses its threshold has a red border and a count.
 
 const EYE = { centre: 74, inner: [80, 184], outer: [190, 226], label: 234 };
 const TURN = 2 * Math.PI;
@@ -8,11 +8,9 @@ const LINE_PX = 15;
 const OUTER_CHARS = 20;
 const LABEL_PX = 14;
 let pen;
-let drawings = 0;
 
 /** The drawing of a level. `centre` is its middle: { title, note, act, hover }; a compact one has no outer labels. */
 function rings(level, centre, compact = false) {
-  drawings += 1; // names the pattern of this drawing: ids are unique in a page
   // Wider with more children, but not in proportion: a child with one of its own must still have room for its name.
   const weights = level.children.map(({ children }) => 1 + 0.35 * Math.max(0, children.length - 1));
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
@@ -38,26 +36,12 @@ function rings(level, centre, compact = false) {
       role: "group",
       "aria-label": `${level.title}. Arrow keys move, Enter opens${compact ? "" : ", Escape goes back"}.`,
     },
-    hatching(),
     svg("g", { class: "segments", on: { keydown: (event) => roam(event, drawing) } }, nodes),
     compact || labels.length > MOST_LABELS ? null : svg("g", { class: "outer-labels", "aria-hidden": "true" }, outerLabels(labels)),
     middle(centre),
   );
   drawing.querySelector("[data-stop]")?.setAttribute("tabindex", "0");
   return drawing;
-}
-
-/** The pattern of a part whose mean meets the threshold while answers miss it. */
-function hatching() {
-  return svg(
-    "defs",
-    {},
-    svg(
-      "pattern",
-      { id: `hatch-${drawings}`, width: 9, height: 9, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-      svg("rect", { class: "hatch-line", width: 3.5, height: 9 }),
-    ),
-  );
 }
 
 function middle({ title, note, act, hover }) {
@@ -95,7 +79,6 @@ function middle({ title, note, act, hover }) {
 
 function segment(child, [near, far], start, end, ring) {
   const parts = [svg("path", { class: "body", d: sector(near, far, start, end) })];
-  if (child.state === "partial") parts.push(svg("path", { class: "hatch", fill: `url(#hatch-${drawings})`, d: sector(near, far, start, end) }));
   if (child.fill !== undefined) {
     parts.push(svg("path", { class: "fill", d: sector(near, near + child.fill * (far - near), start, end) }));
   }
