@@ -273,3 +273,21 @@ def test_tools_by_models_are_counted_and_open_their_cases(visit: Visit, built: B
         "Clear filters",
     ]
     assert page.locator("tr[data-place]").count() == 1
+
+
+def test_the_failed_step_is_a_link_to_its_call(visit: Visit, built: Built) -> None:
+    page = opened(visit, built(agent_run(long_row())))
+    page.locator(".failed-step").get_by_role("button").click()
+    call = page.locator(".call-line.fault")
+    box = call.bounding_box()
+    assert 0 <= box["y"] <= 900
+    assert call.evaluate("(line) => line === document.activeElement")
+
+
+def test_calls_and_steps_stand_within_their_turn(visit: Visit, built: Built) -> None:
+    first = turn("Cancel E1", "Shall I?", expected_tool_calls=[FIND])
+    first["answer"]["tool_calls"] = [FIND]
+    row = {"turns": [first, turn("yes", "Done", expected_tool_calls=[CANCEL])]}
+    page = opened(visit, built(agent_run(row)))
+    assert page.locator(".turn").first.locator(".timeline").count() == 1
+    assert page.locator(".answer-column .timeline").count() == page.locator(".turn .timeline").count()

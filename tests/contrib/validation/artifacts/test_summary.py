@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_evalstudio.contrib.validation.artifacts.summary import StepSummary, _problems
+from pytest_evalstudio.contrib.validation.artifacts.summary import Quality, StepSummary, _problems
 from pytest_evalstudio.core.problems import Problem
 
 
@@ -66,3 +66,23 @@ def test_the_most_severe_of_equal_findings_names_all_steps() -> None:
     mild, severe = problem("a", test_case_keys=["x"]), problem("b", "high", test_case_keys=["x"])
     (listed,) = _problems((step("One", mild), step("Two", severe)))
     assert (listed.severity, listed.description, listed.step) == ("high", "b", "Two, One")
+
+
+@pytest.mark.parametrize(
+    ("passed", "passed_all", "words"),
+    [
+        (19, 5, "19 of 40 test cases pass the deciding metrics; 5 pass all metrics"),
+        (19, 19, "19 of 40 test cases pass the deciding metrics"),
+        (5, None, "5 of 40 test cases pass all metrics"),
+    ],
+)
+def test_two_counts_of_one_run_say_what_decides_them(passed: int, passed_all: int | None, words: str) -> None:
+    quality = Quality(
+        passed=passed,
+        judged=40,
+        share=passed / 40,
+        interval=(0.0, 1.0),
+        verdicts={"failed": 40 - passed, "passed": passed},
+        passed_all=passed_all,
+    )
+    assert quality.words == words
