@@ -107,7 +107,7 @@ _WORDS: Mapping[CauseCode, str] = {
     CauseCode.REFUSAL_MISSING: "Not refused, although a refusal is expected",
     CauseCode.CONVERSATION: "Conversation not ended",
     CauseCode.NOT_RETRIEVED: "Not retrieved: the context lacks what is expected",
-    CauseCode.NOT_USED: "Retrieved and not used: the context has it, the answer does not",
+    CauseCode.NOT_USED: "Retrieved and not used: only the context has it",
     CauseCode.CONTRADICTED: "Contradicted: the answer says the opposite of its context",
     CauseCode.UNSUPPORTED: "Unsupported: the answer says what its context does not",
     CauseCode.CONDITION: "Condition not met",

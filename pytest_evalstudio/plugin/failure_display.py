@@ -14,8 +14,11 @@ from pytest_evalstudio.text.figures import counted
 
 BLOCKS = 10
 """Failures that are written out, the first one of each cause; `-v` writes out all of them."""
+FEW = 5
+"""Failures that are all written out."""
 LINES = 3
-"""Failures of one cause that have a line in pytest's short summary."""
+MOST_LINES = 10
+"""Failures of one cause that have a line each in pytest's short summary; of more only the first `LINES` have."""
 ID_CHARS = 48
 """A longer id leaves no room for the reason on a terminal of 80 columns."""
 MODEL_CHARS = 14
@@ -108,9 +111,14 @@ class FailureDisplay:
     def _hide(self, terminalreporter: Any) -> None:
         self._short_failed = failed = list(terminalreporter.stats.get("failed", ()))
         causes = _by_likeness(report for report in failed if is_of_file(report))
-        written_out = {id(reports[0]) for reports in causes[:BLOCKS]}
-        listed = {id(report) for reports in causes for report in reports[:LINES]}
         ours = [report for reports in causes for report in reports]
+        first = [reports[0] for reports in causes[:BLOCKS]]
+        written_out = {id(report) for report in (ours if len(ours) <= FEW else first)}
+        listed = {
+            id(report)
+            for reports in causes
+            for report in (reports if len(reports) <= MOST_LINES else reports[:LINES])
+        }
         self.hidden = [report for report in ours if id(report) not in written_out]
         self.unlisted = [report for report in ours if id(report) not in listed]
         if self.hidden:

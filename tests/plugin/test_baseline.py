@@ -519,6 +519,8 @@ def test_the_junit_file_has_the_two_sentences(baseline: Project, workers: tuple[
     values = {each.get("name"): each.get("value") for each in suite.findall("properties/property")}
     assert values.pop("evalstudio.result") == "FAILED – 2 of 3 tests"
     assert values == {
+        "evalstudio.causes": "2 × Condition not met",
+        "evalstudio.coverage": "all 3 asked, answered and checked",
         "evalstudio.comparison": "1 of 3 cases regressed. Whether other questions got worse cannot"
         " be told from 3 cases (p 0.5)."
     }
