@@ -28,6 +28,8 @@ SAFETY = frozenset({"privacy", "security", "fairness"})
 LEAKS = frozenset({"privacy", "security"})
 """Types of problems whose findings are always of high severity."""
 REASON_CHARS = 160
+MOST_REASONS = 200
+"""Reasons of services that are counted: one with an id of each request in it must not fill the memory."""
 
 
 class CauseCode(StrEnum):
@@ -317,7 +319,9 @@ class CauseCounter:
         count.total += 1
         count.models[item.model_key] += 1
         if key.code == CauseCode.NOT_ANSWERED:
-            count.reasons[_service_reason(item)] += 1
+            reason = _service_reason(item)
+            if reason in count.reasons or len(count.reasons) < MOST_REASONS:
+                count.reasons[reason] += 1
         if count.example is None:
             count.example = _example(item, self._evaluators)
         return key

@@ -80,11 +80,12 @@ def _head(content: Content) -> list[str]:
     ]
     more = len(causes) - CAUSES_SHOWN
     why = "; ".join(causes[:CAUSES_SHOWN]) + (f"; {counted(more, 'more cause')}" if more > 0 else "")
+    among = f" (among {summary.causes_of})" if summary.causes_of else ""
     changed = next(iter((*summary.comparison[:1], *summary.ranking[:1])), "")
     return [
         f"# {escaped(summary.verdict.sign)} {escaped(summary.verdict.headline)}",
         "",
-        f"{escaped(summary.coverage.sentence)}{f'. Why: {why}' if why else ''}",
+        f"{escaped(summary.coverage.sentence)}{f'. Why{among}: {why}' if why else ''}",
         *(["", escaped(changed)] if changed else []),
     ]
 

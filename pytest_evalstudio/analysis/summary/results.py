@@ -80,6 +80,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     Attributes:
         name: of the run, its suite or its folder.
         causes: of the failures, by kind, the largest first; each failure belongs to one.
+        causes_of: answers whose failures the causes count, where these are not all; "" for all of the run.
         models: the highest share of passes first.
         pairs: models on the questions that both were asked, with their tests.
         ranking: which model is better, in sentences; empty for a single model.
@@ -92,6 +93,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     verdict: RunVerdict
     coverage: RunCoverage
     causes: tuple[Cause, ...]
+    causes_of: str
     models: tuple[ModelSummary, ...]
     pairs: tuple[PairedModels, ...]
     ranking: tuple[str, ...]
@@ -130,6 +132,7 @@ def summarise(
         verdict=verdict_of(analysis, comparison),
         coverage=coverage_of(analysis),
         causes=analysis.causes,
+        causes_of=_causes_of(analysis),
         models=models,
         pairs=analysis.pairs,
         ranking=_ranking(models, analysis, extras),
@@ -138,6 +141,13 @@ def summarise(
         findings=tuple(grouped(analysis)),
         limits=tuple(limits_of(analysis)),
     )
+
+
+def _causes_of(analysis: Analysis) -> str:
+    is_excerpt = (
+        sum(cause.total for cause in analysis.causes if cause.kind == "failed") < analysis.verdicts["failed"]
+    )
+    return "the listed answers" if analysis.listed_failures is not None and is_excerpt else ""
 
 
 def _ranking(
