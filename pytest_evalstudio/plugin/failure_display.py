@@ -18,7 +18,7 @@ FEW = 5
 """Failures that are all written out."""
 LINES = 3
 MOST_LINES = 10
-"""Failures of one cause that have a line each in pytest's short summary; of more only the first `LINES` have."""
+"""Failures of one cause that have a line each in pytest's summary; of more only the first `LINES` have."""
 ID_CHARS = 48
 """A longer id leaves no room for the reason on a terminal of 80 columns."""
 MODEL_CHARS = 14

@@ -522,7 +522,7 @@ def test_the_junit_file_has_the_two_sentences(baseline: Project, workers: tuple[
         "evalstudio.causes": "2 × Condition not met",
         "evalstudio.coverage": "all 3 asked, answered and checked",
         "evalstudio.comparison": "1 of 3 cases regressed. Whether other questions got worse cannot"
-        " be told from 3 cases (p 0.5)."
+        " be told from 3 cases (p 0.5).",
     }
 
 

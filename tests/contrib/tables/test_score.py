@@ -211,6 +211,20 @@ def test_an_empty_answer_is_no_answer_and_counts_for_no_evaluator(tmp_path: Path
     assert {model.key: model.empty for model in analysis.models} == table.manifest.empty_answers
 
 
+def test_causes_of_an_excerpt_say_that_they_are_of_the_listed_answers(tmp_path: Path) -> None:
+    rows = answers(200)
+    for row in rows[:100]:
+        row["answer"] = "Card 4111 1111 1111 1111."
+    table = scored(write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("pii_leakage",))
+    excerpt = excerpt_of(table, tmp_path / "page", size=20, seed=1)
+    report = build_report(excerpt.record, tmp_path / "report", {}, population=excerpt.population)
+    listed = sum(cause.total for cause in report.summary.causes)
+    assert listed < report.analysis.verdicts["failed"]
+    assert report.summary.causes_of == "the listed answers"
+    assert "among the listed answers" in report.page.read_text(encoding="utf-8")
+    assert "Why (among the listed answers): " in report.markdown.read_text(encoding="utf-8")
+
+
 def test_an_answer_that_becomes_empty_is_regressed(tmp_path: Path) -> None:
     before, after = answers(40), answers(40)
     after[0]["answer"] = ""
