@@ -55,11 +55,11 @@ def verdict_of(analysis: Analysis, comparison: Comparison | None = None) -> RunV
     """Return the verdict of a run.
 
     Args:
-        comparison: with a baseline; its summary comes first.
+        comparison: with a baseline, which may fail a run whose tests pass.
     """
     outcome, headline, short = _decision(analysis, comparison)
     headline = ", ".join([headline, *_others(analysis, outcome)])
-    facts = (*_facts(analysis, comparison, outcome), *analysis.note)
+    facts = (*_facts(analysis, outcome), *analysis.note)
     verdict = RunVerdict(outcome=outcome, headline=headline, facts=facts, title="")
     return msgspec.structs.replace(verdict, title=f"{verdict.sign} {short} – {run_name(analysis)}")
 
@@ -186,12 +186,7 @@ def _others(analysis: Analysis, outcome: Outcome) -> Iterator[str]:
         yield f"{analysis.incomplete.count:,} incomplete"
 
 
-def _facts(analysis: Analysis, comparison: Comparison | None, outcome: Outcome) -> Iterator[str]:
-    if comparison is not None:
-        from pytest_evalstudio.analysis.comparison.sentences import notable_lines, summary_of
-
-        yield f"Since the baseline: {summary_of(comparison)}"
-        yield from (f"{line[0].upper()}{line[1:]}." for line in notable_lines(comparison))
+def _facts(analysis: Analysis, outcome: Outcome) -> Iterator[str]:
     if analysis.run.shards is not None:
         yield f"A part of a run: {analysis.run.shards}."
     if analysis.run.uncollected:
