@@ -204,7 +204,7 @@ def sensitive(flipped, copies_flipped, compared=20):
 def test_the_perturbation_that_turns_more_than_noise_does(insights):
     (result,) = insights(sensitive(12, 0))
     assert result.insight_type == "robustness"
-    assert "most sensitive to comma:LOW: 60 % of 20 comparisons flip" in result.description
+    assert "most sensitive to comma:LOW: 60 % of 20 pairs flip" in result.description
     assert result.attributes["noise"] == 0.0
 
 

@@ -98,7 +98,7 @@ def test_a_flip_is_reported_and_fails_the_perturbed_case(project: Project) -> No
             " original: o)"
         ]
     )
-    result.stdout.fnmatch_lines(["flips: 1 of 2 comparisons*"])
+    result.stdout.fnmatch_lines(["flips: 1 of 2 pairs*"])
     _, items = project.record()
     (flip,) = items["p[m]"]["flips"]
     assert (flip["evaluator"], flip["metric"], flip["direction"], flip["fails"]) == (
