@@ -75,6 +75,7 @@ class CallEstimate:
         if example is None:
             return
         tokens = example.usage.get("input_tokens", 0)
+        # An answer without usage must not lower the means of those that have one.
         if tokens:
             self.metered += 1
             self.stored_chars += chars_of(prompt)
@@ -110,6 +111,7 @@ class CallEstimate:
         prices, output = self.prices, self.expected_output
         if prices.tokens is None or output is None:
             return None
+        # Prices are per million tokens.
         return (self.expected_input * prices.tokens.input_usd + output * prices.tokens.output_usd) / 1e6
 
 
@@ -197,6 +199,7 @@ def _answered_cases(plan: PlannedTask, models: dict[str, CallEstimate]) -> list[
             entry.is_upper_limit |= not isinstance(request.user, FixedTurns)
             turns = stored.turns if stored is not None else ()
             prompts = planned_prompts(request)
+            # Turns that a stored conversation did not reach are counted as if they were to be asked.
             answers = [*(turn.answer for turn in turns), *[None] * (len(prompts) - len(turns))]
         else:
             prompts, answers = [request], [stored]
@@ -206,6 +209,8 @@ def _answered_cases(plan: PlannedTask, models: dict[str, CallEstimate]) -> list[
             if not (session.stores and prompt in entry.seen):
                 entry.seen.add(prompt)
                 entry.note(prompt, known, example)
+        # Judges are asked about an invented answer where there is none yet: only the length of the prompt
+        # matters.
         answer = examples[-1] or Answer(
             text=_UNKNOWN_ANSWER, context=(_UNKNOWN_ANSWER,) if session.retrieves else ()
         )
@@ -232,6 +237,7 @@ def _judge(
     """Count the questions that an evaluator would ask, as far as they do not depend on replies."""
     panel = judges.open(plan.config, selected.own_judge)
     tools = Tools(max_text_chars=plan.config.max_text_chars, split_sentences=split_sentences, judge=panel)
+    # Without the calibration, which needs scores of other evaluators and asks no judge.
     bare = dataclasses.replace(selected, attached=None)
     for case in cases:
         before = {judge: judge.estimate.calls for judge in usage.values()}
@@ -271,6 +277,8 @@ class _AskedJudge:
         """Return the stored reply, or an error where the judge would be asked."""
         [stored] = self._session.peek([prompt])
         self.estimate.note(prompt, stored)
+        # An error ends the questions of the case, so that follow-up questions are estimated in
+        # `add_later_questions`.
         return stored or Answer(error="the judge is not asked in an estimate")
 
     def keep(self, prompt: Prompt, answer: Answer) -> None:
@@ -281,6 +289,7 @@ class _AskedJudge:
 
     def add_later_questions(self, missed: int, prompts: int) -> None:
         """Count the questions that follow from replies that are not there: one per further prompt."""
+        # Without a missed reply all is stored; with as many as there are prompts, none follows from another.
         if missed and missed < prompts:
             mean = self.estimate.chars / self.estimate.calls
             self.estimate.calls += prompts - missed

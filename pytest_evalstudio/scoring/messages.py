@@ -42,6 +42,7 @@ def headline(result: Result) -> str:
     """
     if result.not_run:
         return visible(masked(result.not_run))
+    # A service that is down fails every evaluator of the case with the same sentence.
     errors = list(dict.fromkeys(fault.reason for fault in result.errors))
     parts = errors + misses(result)
     return visible(masked(" | ".join(part.replace("\n", " ") for part in parts)))
@@ -57,11 +58,13 @@ def brief_headline(result: Result) -> str:
         if result.decides(evaluator)
         for line in brief_lines(evaluator, verdict)
     ]
+    # Without a line of an evaluator the case fails by a flip, which only the full headline has.
     return visible(masked(" | ".join(part.replace("\n", " ") for part in parts))) or headline(result)
 
 
 def failure_signature(result: Result) -> str:
     """Return what fails a result by codes and ids: equal for results that fail alike."""
+    # By codes, not texts: reasons quote the answers, which differ in each case.
     parts = [result.response.code.value] if result.response.reason else []
     for selected, verdict in result.verdicts.items():
         if verdict.status == "error" or (verdict.passed is False and result.decides(selected)):
@@ -97,6 +100,7 @@ def skip_reason(result: Result) -> str:
     """Return why an evaluated item is skipped: nothing applies, or nothing checks it; "" if it is not."""
     if result.not_run or result.errors or has_misses(result):
         return ""
+    # An evaluated case without faults is skipped only where the plan says so of unchecked ones.
     if result.applicable:
         return masked(result.unchecked_reason) if result.unchecked == "skip" else ""
     reasons = "; ".join(f"{selected.id}: {verdict.reason}" for selected, verdict in result.verdicts.items())
@@ -108,6 +112,7 @@ def doubts(result: Result) -> list[str]:
     lines = []
     for selected, reached in result.verdicts.items():
         if reached.doubt:
+            # The primary metric of a calibrated evaluator is the calibrated probability.
             chance = reached.scores[selected.spec.primary.key]
             lines.append(
                 f"{selected.id}: {selected.spec.primary.key} {figure(chance or 0.0)} ({reached.doubt})"
@@ -165,6 +170,7 @@ def explain(result: Result) -> str:
 
 def shown_repeat(result: Result) -> int:
     """Return the index of the first repeat without an answer if that fails the item, else 0."""
+    # An explanation alone (e.g. an unexpected refusal) points at no certain repeat.
     if not result.response.fails:
         return 0
     return next((index for index, case in enumerate(result.answers) if not case.is_answered), 0)
@@ -268,5 +274,6 @@ def short(text: str, limit: int = TEXT_CHARS) -> str:
     >>> short("a  b\nc", 3)
     'a b...'
     """
+    # Masked before it is cut: half of a secret would not be recognised.
     flat = " ".join(masked(text).split())
     return flat if len(flat) <= limit else flat[:limit].rstrip() + "..."

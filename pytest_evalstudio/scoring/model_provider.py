@@ -89,11 +89,13 @@ class ModelProvider:
 
     def tools_of(self, config: Configuration, selected: ConfiguredEvaluator) -> Tools:
         """Return the tools of one evaluator: those of the configuration, and its judge."""
+        # One object for all evaluators of a configuration, so that each model is loaded once.
         if config not in self._tools:
             self._tools[config] = self.tools(config)
         tools = self._tools[config]
         if selected in self._missing:
             return dataclasses.replace(tools, missing=self._missing[selected])
+        # A model that the configuration does not name is None, so that the evaluator falls back to rules.
         if unused := [name for name in selected.spec.uses if name not in selected.uses]:
             absent: dict[str, Any] = dict.fromkeys(unused)
             tools = dataclasses.replace(tools, **absent)
@@ -133,6 +135,7 @@ class ModelProvider:
             ConfigurationError: if a judge or an option is missing, or a requirement is not known.
         """
         self._check_personal_data(config)
+        # A model or package that is missing makes errors of cases; only other faults stop the run.
         refused = []
         for each in selected:
             faults = list(self._faults(config, each))
@@ -202,6 +205,7 @@ class ModelProvider:
 
     def mask(self, text: str) -> str:
         """Return a text without the secrets of the open judges."""
+        # "judges" is a cached property: a mere look at it would open it, and import all that judges need.
         return self.judges.mask(text) if "judges" in self.__dict__ else text
 
     def spent(self) -> dict[str, float]:
@@ -279,18 +283,22 @@ class ModelProvider:
         identity = (table, settings.model, settings.revision, str(config.folder))
         if identity not in self._weights:
             try:
+                # Detoxify is a checkpoint of its own form, which the loader of transformers cannot read.
                 find = find_detoxify if table == "toxicity_model" else find_weights
                 self._weights[identity] = find(
                     settings.model,
                     revision=settings.revision,
                     table=table,
                     start=Path(config.folder),
+                    # A default that the user has not named is never downloaded: its evaluator is left out
+                    # instead.
                     fetch=fetch and settings.is_chosen,
                     digest=self._vectors(config).digest,
                 )
             except Unfetched:
                 if fetch or not settings.is_chosen:
                     raise
+                # Not kept: the next call may be allowed to fetch.
                 return None
         return self._weights[identity]
 
@@ -344,6 +352,7 @@ class ModelProvider:
         )
 
     def _kept(self, config: Configuration, name: str, use: str, make: Callable[[Weights], Any]) -> Any:
+        # `open` has checked that the model may be fetched; here its weights are needed in any case.
         weights = self._named(config, name, option="model", fetch=True, is_chosen=True)
         assert weights is not None
         identity = (use, weights.identity, config.language_model.model_dump_json())

@@ -175,6 +175,7 @@ class Pipeline:
         """
         started = time.perf_counter()
         earlier = earlier or {}
+        # An original with a result of this run needs no second scoring; `_by_task` takes the earlier one.
         companions = [task for task in self._companions(tasks) if task not in earlier]
         companion_ids = set(companions)
         results = [Result(task) for task in (*tasks, *companions)]
@@ -185,12 +186,15 @@ class Pipeline:
         by_task = _by_task(results, earlier)
         for result in results:
             self._decide(result)
+        # Only after all verdicts: a flip compares with the verdict of the original, which may come later in
+        # the list.
         for result in results[: len(tasks)]:
             if result.task.source is None or result.origin is None or result.not_run:
                 continue
             original = by_task.get(result.task.source)
             if original is not None:
                 result.compared_beside = (
+                    # A companion is not recorded: its scores count for pairs through this note alone.
                     _scored(result) & _scored(original) if original.task in companion_ids else frozenset()
                 )
                 result.flips = flips(
@@ -200,6 +204,7 @@ class Pipeline:
                     result.origin,
                     strict=self._strict_flips,
                 )
+        # Cases are asked and scored in batches, so the time of a single one is not known.
         share = (time.perf_counter() - started) / max(1, len(tasks))
         for result in results:
             result.seconds = share
@@ -223,6 +228,7 @@ class Pipeline:
             progress: called with the progress of each round.
             earlier: results of the same run for linked tasks.
         """
+        # The outcomes are copied too: `_score` writes into them, and the record of the run must not change.
         copies = [
             dataclasses.replace(result, outcomes=[dict(row) for row in result.outcomes]) for result in results
         ]
@@ -248,6 +254,7 @@ class Pipeline:
             ]
             for copy, _ in positions:
                 copy.outcomes.append({})
+            # Evaluators that need all repeats take no part: no sequential test can use them.
             self._score(positions, copies, earlier or {}, progress, deferred=False, is_partial=True)
 
     def selected_for(self, task: EvalTask) -> tuple[ConfiguredEvaluator, ...]:
@@ -257,6 +264,7 @@ class Pipeline:
         return task.chosen
 
     def _companions(self, tasks: Sequence[EvalTask]) -> list[EvalTask]:
+        # By id: `in` on the list would compare each linked task with all of them.
         task_ids = {id(task) for task in tasks}
         linked = (
             other for task in tasks for other in (task.source, *task.related.values()) if other is not None
@@ -303,6 +311,8 @@ class Pipeline:
                 result: count
                 for result in waiting
                 if (count := self._further(result))
+                # The model of a companion is not asked, so further repeats count only where all of them are
+                # stored.
                 and (
                     result.task not in companions
                     or self._stored(result.task, first=len(result.answers) + 1, count=count)
@@ -323,6 +333,7 @@ class Pipeline:
                 by_model.setdefault(result.task.model.key, []).append(result)
         for key, asking in by_model.items():
             session = self._models[key]
+            # All requests of a model go out in one call, so that its session can ask them concurrently.
             requests = {
                 result: self._requests(result.task, len(result.answers) + 1, waiting[result])
                 for result in asking
@@ -340,6 +351,8 @@ class Pipeline:
                 task = result.task
                 for request in requests[result]:
                     answer = next(answers)
+                    # A budget or a refused access ended the asking: the case is not run, which is no error of
+                    # its answer.
                     if answer.not_asked:
                         result.not_run = answer.error
                         result.access_refused |= answer.access_refused
@@ -365,6 +378,8 @@ class Pipeline:
         """
         tasks = [results[index].task for index, _ in answers]
         last_turns = [
+            # The repeat does not matter: only the last turn is read, to decide whether the conversation goes
+            # on.
             turn_case(answered(task.case, answer, task.model, 1, retrieves=None), len(answer.turns))
             for task, (_, answer) in zip(tasks, answers, strict=True)
         ]
@@ -376,6 +391,7 @@ class Pipeline:
         for index, task in enumerate(tasks):
             selected_here = self.selected_for(task)
             for selected in selected_here:
+                # Evaluators that need all repeats have none to compare in the middle of a conversation.
                 if scores_turn(selected, task.case, len(answers[index][1].turns)) and selected not in (
                     needing_all_repeats(selected_here)
                 ):
@@ -393,12 +409,14 @@ class Pipeline:
     def _further(self, result: Result) -> int:
         """Return how many further repeats the sequential test of a result needs at least."""
         stopping = result.task.model.stopping
+        # Answered tasks bring all of their repeats, and a model that was not asked will not be asked again.
         if stopping is None or result.task.answered or result.not_run:
             return 0
         responses = self._responses(result)
         states: list[Sequence[bool | None]] = [responses]
         for selected in self.selected_for(result.task):
             outcomes = [row[selected] for row in result.outcomes if selected in row]
+            # An error is the verdict whatever further repeats say, so none is paid for.
             if any(outcome.status == "error" for outcome in outcomes):
                 return 0
             if outcomes and result.decides(selected):
@@ -425,6 +443,8 @@ class Pipeline:
             deferred: see above.
             is_partial: score the repeats that were asked also where a budget ended the asking.
         """
+        # Before any scoring: evaluators quote texts in their reasons, and names are masked only once they are
+        # known.
         self._read_names(result.answers[index] for result, index in positions)
         batches: dict[ConfiguredEvaluator, list[tuple[Result, int]]] = {}
         for result, index in positions:
@@ -452,6 +472,7 @@ class Pipeline:
             self._spans.note(selected.id, started, time.time())
             for (result, index), outcome in zip(batch, outcomes, strict=True):
                 result.outcomes[index][selected] = outcome
+        # After all batches: a calibration reads the scores of other evaluators of the same repeat.
         calibrating = [selected for selected in batches if selected.attached is not None]
         if not calibrating:
             return
@@ -482,17 +503,22 @@ class Pipeline:
         selected_here = self.selected_for(task)
         policy = PassPolicy.parse(task.policy or self._policy)
         later = needing_all_repeats(selected_here)
+        # Answered tasks have a fixed number of repeats, which no test has ended: the policy counts them.
         stopping = None if task.answered else task.model.stopping
         states = []
         for selected in selected_here:
             outcomes = [of_repeat[selected] for of_repeat in result.outcomes]
             test = None if selected in later else stopping
             result.verdicts[selected] = verdict(selected, outcomes, policy, test)
+            # With a test, evaluators that are scored after it must not join in its states; without one, all
+            # do.
             if test is stopping and result.decides(selected):
                 states.append(repeat_states(selected, outcomes))
         result.response = response_verdict(
             result.answers, result.outcomes, states, policy, stopping, self._expected_refusal(result)
         )
+        # From here on each explanation is tried only where none has been found: the first one is the most
+        # basic.
         if result.response.passed is None:
             deciding = [
                 (reached.code, reached.passed)
@@ -500,6 +526,7 @@ class Pipeline:
                 if result.decides(selected)
             ]
             result.response = not_retrieved(result.answers, deciding)
+        # A refusal alone fails nothing here; it explains why evaluators of the content fail.
         if task.case.expects != "refusal" and not result.response.reason and result.fails_by_content:
             result.response = unexpected_refusal(result.answers, self._is_refusal)
         if self.plan.fails_incomplete and not result.response.reason:

@@ -150,9 +150,11 @@ class Plan:
         self.broad_choice = ""
         self._made: dict[tuple[str, str], ConfiguredEvaluator] = {}
         self._declared: dict[str, tuple[EvaluatorSpec, Attached | None]] = {}
+        # Thresholds of one evaluator may come under two names, the guide's and ours; they are merged.
         for name in list(self._thresholds):
             values = self._thresholds.pop(name)
             self._thresholds.setdefault(self._own(name), {}).update(values)
+        # All tables are checked, also of evaluators that are not selected: cases may select them.
         for name, options in config.evaluator.items():
             self._check_table(name, options)
         for name in self._thresholds:
@@ -183,6 +185,7 @@ class Plan:
             choice: evaluators of the case's own, None for the run's.
         """
         policy = self._config.unchecked_policy
+        # Who chose evaluators for a case by hand is not failed by a default, only by an explicit setting.
         return "note" if self._config.unchecked is None and choice is not None else policy
 
     def choose(self, names: Sequence[str]) -> tuple[ConfiguredEvaluator, ...]:
@@ -261,6 +264,8 @@ class Plan:
                 raise ConfigurationError(
                     f"{location}.{key}: a case cannot choose a file; give it in [evaluator.{name}]"
                 )
+        # Requirements with a colon name something to load (a model, module or pipeline); the others are
+        # tables.
         declared = {requirement for requirement in self.get(name).requires if ":" in requirement}
         for requirement in self.get(name, options).requires:
             kind, sign, value = requirement.partition(":")
@@ -291,6 +296,7 @@ class Plan:
 
     def _own(self, name: str) -> str:
         """Return our id of an evaluator that the guide calls so."""
+        # Names of the guide have capitals or blanks; this saves the import of their table.
         if name in self._config.evaluator or (name.isidentifier() and name.islower()):
             return name  # no name of the guide
         from pytest_evalstudio.core.guide_names import own_evaluators
@@ -321,6 +327,7 @@ class Plan:
         if not names:
             values = sorted({value for spec in specs.values() for value in _values(spec, kind)})
             raise unknown_name(kind, value, values, f"The values of {kind} are: {', '.join(values)}.")
+        # By `_make`, not `get`: evaluators that are left out must not appear among those made.
         lacking = {name: reason for name in names if (reason := self._lacks(self._make(name, {})))}
         self.left_out |= lacking
         self.broad_choice = self.broad_choice or selector
@@ -376,6 +383,8 @@ class Plan:
         cls = self._type_of(name)
         declared = cls.__evalstudio__
         location = f"evaluator {name}"
+        # Twice: first the case's own options, so that a message does not blame it for those of the
+        # configuration.
         _check_given(cls, declared, table_of_evaluator, location)
         reporting_names = names_for(cls)
         for key, fact in {**_CONFIGURATION_ONLY, **dict.fromkeys(reporting_names, _OF_RUN)}.items():
@@ -390,6 +399,7 @@ class Plan:
         options |= {key: self._path(options[key]) for key in spec.path_options if key in options}
         instance = build(cls, options, location)
         thresholds: dict[str, float] = {}
+        # Later layers win: the configuration, then the command line, then the case.
         for layer in (
             thresholds_of(table, spec, location),
             self._command_line(name, spec),

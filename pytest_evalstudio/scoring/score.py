@@ -84,6 +84,7 @@ def _no_answer(case: Case) -> Outcome:
 
 
 def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> Outcome | None:
+    # The calls before the failure may be what made the application fail; see `_after_failure`.
     if case.error and selected.spec.judges_calls and (case.answer.tool_calls or case.answer.steps):
         return None
     if case.error:
@@ -91,6 +92,8 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
     if (outcome := without_spans(case, selected.required_spans)) is not None:
         return outcome
     if "actual_output" in selected.needs and not case.has_text:
+        # With this code `responses` fails the case; an answer of calls alone is complete, and only not
+        # applicable.
         if not case.is_answered:
             return Outcome.not_applicable("no answer: the text is empty", OutcomeCode.ANSWER_EMPTY)
         if not selected.spec.applies_without_text:
@@ -121,6 +124,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
             OutcomeCode.NO_COUNTERPART,
         )
     missing = [need for need in selected.needs if _lacks(case, need)]
+    # Nothing retrieved is a fault of a RAG model, not a lack of the test case.
     if missing == ["context"] and case.is_rag:
         return _not_retrieved(selected)
     if missing:
@@ -132,6 +136,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
         len(case.question),
         len(case.actual_output),
         len(case.expected_output),
+        # Lists are judged by their sums: evaluators compare with all of their parts.
         sum(map(len, case.accepted_outputs)),
         sum(map(len, case.context)),
     )
@@ -141,6 +146,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
             " raise it in the configuration",
             OutcomeCode.TEXT_TOO_LONG,
         )
+    # "..." has no claim that could lack support; without this it would get the best score.
     if selected.spec.measures_support and not _LETTER_OR_DIGIT.search(case.actual_output):
         metrics = selected.evaluator.__evalstudio__.metrics  # without that of a calibration
         return Outcome.worst(metrics, "the answer has no words", code=OutcomeCode.ANSWER_WORDLESS)
@@ -202,7 +208,9 @@ def _ask(selected: ConfiguredEvaluator, cases: Sequence[Case], tools: Tools) -> 
         return [Outcome.error(tools.missing, OutcomeCode.RESOURCE_MISSING)] * len(cases)
     try:
         outcomes = list(selected.evaluator.score(cases, tools))
+    # An evaluator may run a library's command line, which ends by SystemExit; Ctrl+C still stops the run.
     except (Exception, SystemExit) as exc:
+        # Scored again one by one: the exception does not say which case caused it.
         groups = _groups(selected, cases)
         if len(groups) == 1:
             return [Outcome.error(fault(selected, exc))] * len(cases)
@@ -225,6 +233,7 @@ def _groups(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[list[i
     """
     groups: dict[Hashable, list[int]] = {}
     for index, case in enumerate(cases):
+        # Repeats of one question belong together where an evaluator compares them with each other.
         groups.setdefault(
             (case.model_key, case.question, case.conversation) if selected.spec.scope == "group" else index,
             [],

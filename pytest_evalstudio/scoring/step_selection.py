@@ -19,6 +19,7 @@ DecidingStep = Literal["worst", "best", "first", "last"]
 _KINDS: tuple[str, ...] = get_args(StepKind)
 _DECIDING: tuple[str, ...] = get_args(DecidingStep)
 _KEYS = ("kind", "name", "agent", "decides")
+# Keys under which search tools give their hits, and the text in a hit; the first one that is there counts.
 _LISTS = ("results", "documents", "chunks", "matches", "hits", "items")
 _TEXTS = ("text", "content", "page_content", "snippet", "document")
 _EXAMPLE = '{kind = "retrieval"} or {kind = "tool", name = "search"}'
@@ -51,6 +52,7 @@ class StepSelection(Struct, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, str]:
         """Return the selection as the configuration writes it."""
+        # Without defaults, so that the record of an old configuration stays equal to that of a new one.
         return {name: value for name in _KEYS if (value := getattr(self, name)) not in ("", "worst")}
 
 
@@ -107,12 +109,14 @@ def step_cases(case: Case, selection: StepSelection) -> list[tuple[str, Case]]:
         elif (text := step.text if step.kind == "message" else step.output).strip():
             question = step.text if step.kind != "message" and step.text else case.question
             cases.append((place, _replaced(case, question, text=text)))
+    # Answers without recorded steps still have what was retrieved; a selection by name cannot match it.
     if selection.kind == "retrieval" and not selection.name and not answer.steps and answer.context:
         return [("", case)]
     return cases
 
 
 def _of_calls(case: Case, selection: StepSelection) -> Iterator[tuple[str, Case]]:
+    # A user reads "step 3" in the report of the trace; calls that no step records are counted by themselves.
     numbers = {step.call: number for number, step in enumerate(case.answer.steps, 1) if step.call is not None}
     for index, call in enumerate(case.answer.tool_calls):
         if not selection.takes("tool", call.name, call.agent) or not (call.result or "").strip():
@@ -145,7 +149,9 @@ def _at(values: Sequence[Any], indices: Sequence[int]) -> tuple[Any, ...]:
 
 def _replaced(case: Case, question: str, *, is_rag: bool = False, **parts: Any) -> Case:
     """Return a case with another question and other parts of the answer; no call or step is its own."""
+    # Evaluators of calls or turns would otherwise score those of the whole answer once per step.
     answer: Answer = structs.replace(case.answer, tool_calls=(), steps=(), turns=(), **parts)
+    # The answer of a retrieval step is that of the case: a condition on it would say nothing of the chunks.
     condition_on = "context" if is_rag and case.condition_on != "both" else case.condition_on
     return structs.replace(
         case, question=question, answer=answer, is_rag=is_rag, plan=None, condition_on=condition_on

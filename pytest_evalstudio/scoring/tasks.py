@@ -29,6 +29,7 @@ from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.stats.sequential import Sprt
 
 _NOT_IN_NAMES = re.compile(rf"[\[\]/\s{UNSAFE}]|::|##+")
+# The reference engine writes its errors in place of the answer; the last form also after other text.
 _ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL ERROR")
 UNNAMED_MODEL = "dataset"
 
@@ -187,11 +188,13 @@ def _of_suite(
 
 def resolved(document: str, folder: str) -> str:
     """Return a document of a corpus as an absolute path or as a URL."""
+    # Two characters at least before "://": "C://" is a drive of Windows.
     if re.match(r"[a-z][a-z0-9+.-]+://", document, re.IGNORECASE):
         return document
     if re.match(r"https?://", folder):
         from urllib.parse import urljoin
 
+        # Without the slash, urljoin would replace the last part of the folder.
         return urljoin(folder.rstrip("/") + "/", document)
     return os.path.normpath(os.path.join(folder, document))
 
@@ -206,6 +209,7 @@ def _of_rows(
     for model_key, by_key in by_model.items():
         model = models[model_key]
         for position, repeats in enumerate(by_key.values(), 1):
+            # Files may have the repeats in any order; a stable sort keeps that of rows without a number.
             repeats.sort(key=lambda row: row.run or 1)
             answers = tuple(
                 row_case(
@@ -258,6 +262,7 @@ def row_case(row: Row, model: ModelInfo, folder: str, position: int = 0, line: i
 
 def stated_error(answer: str) -> str:
     """Return an answer of the reference engine that is the message of an error, "" for other answers."""
+    # The substring first: it is much faster than the pattern, and nearly all answers lack it.
     return answer.strip() if "INTERNAL ERROR" in answer and _ERROR_ANSWER.search(answer) else ""
 
 
@@ -345,7 +350,9 @@ def _link(collected: Sequence[EvalTask]) -> None:
         related: dict[str, EvalTask] = {}
         for link in task.case.relationships:
             other = by_identity.get((task.model.key, link.target))
+            # A case that names itself would be its own original, and never reach the root of its family.
             if other is not None and other is not task:
+                # The first link of a type counts.
                 related.setdefault(link.type, other)
         task.source = related.pop(SOURCE, None)
         if related:
@@ -354,6 +361,7 @@ def _link(collected: Sequence[EvalTask]) -> None:
 
 def _families_together(collected: Sequence[EvalTask]) -> list[EvalTask]:
     """Return the same tasks, each perturbation directly after its original."""
+    # A perturbation is compared with its original, so both should be in one chunk of the run.
     children: dict[int, list[EvalTask]] = {}
     roots = []
     for task in collected:
@@ -369,6 +377,7 @@ def family_root(task: EvalTask) -> EvalTask:
     """Return the original of a chain of perturbations; a cycle ends at its member with the first name."""
     chain = [task]
     while chain[-1].source is not None:
+        # Files can link cases in a circle; the choice by key is the same for each member.
         if chain[-1].source in chain:
             circle = chain[chain.index(chain[-1].source) :]
             return min(circle, key=lambda member: member.key)

@@ -50,11 +50,13 @@ def units_of(selected: ConfiguredEvaluator, case: Case) -> list[TurnUnit]:
         case: answered, or in error.
     """
     units = _turns_of(selected, case)
+    # An answer in error stays whole, so that its error is the outcome.
     if selected.on is None or case.answer.error:
         return units
     return [
         TurnUnit(turn=unit.turn, case=step, place=place)
         for unit in units
+        # The steps of the whole conversation are those of its turns, which are scored already.
         if unit.turn != WHOLE or not case.answer.turns
         for place, step in step_cases(unit.case, selected.on)
     ]
@@ -111,6 +113,7 @@ def turn_case(case: Case, number: int) -> Case:
         conversation=(*case.conversation, *messages_of(turns[: number - 1])),
         attachments=turns[number - 1].attachments,
         answer=turns[number - 1].answer,
+        # A model of unknown kind may retrieve in one turn only.
         is_rag=case.is_rag or bool(turns[number - 1].answer.context),
         **{name: getattr(planned, name) for name in _OF_TURNS},
     )
@@ -142,6 +145,7 @@ def worst_outcome(
         range(len(units)), key=lambda index: (*_rank(selected, outcomes[index], states[index]), index)
     )
     outcome, turn = outcomes[position], units[position].turn
+    # Marks hold positions in the text of one turn; in that of the case, the last turn, others point nowhere.
     is_of_last_text = turn in (WHOLE, max(unit.turn for unit in units))
     return structs.replace(
         outcome,
@@ -171,6 +175,7 @@ def _deciding_steps(
     states = repeat_states(selected, outcomes)
     turns, deciding = [], []
     for turn, indices in by_turn.items():
+        # Where no step can be scored, the first reason is better than none.
         scored = [index for index in indices if outcomes[index].status != "not_applicable"] or indices
         ranked = sorted(scored, key=lambda index: _rank(selected, outcomes[index], states[index]))
         position = {"worst": ranked[0], "best": ranked[-1], "first": scored[0], "last": scored[-1]}[decides]
@@ -202,6 +207,7 @@ def _rank(selected: ConfiguredEvaluator, outcome: Outcome, passed: bool | None) 
         return (1 if outcome.code == OutcomeCode.ANSWER_EMPTY else 4, 0.0)
     primary = selected.spec.primary
     value = outcome.scores.get(primary.key)
+    # An evaluator that only measures may have no primary value: it is never the worst.
     ordered = math.inf if value is None else (value if primary.better == "higher" else -value)
     return (2 if passed is False else 3, ordered)
 

@@ -44,6 +44,7 @@ def verdict(
     scored = [outcome for outcome in outcomes if outcome.status == "score"]
     if not scored:
         return Verdict(status="not_applicable", code=outcomes[0].code, reason=outcomes[0].reason)
+    # A single repeat has no counts, means or least values that a report could show.
     if len(scored) == 1 and len(outcomes) == 1:
         scores = scored[0].scores
         missed = _missed(selected, scores)
@@ -64,6 +65,7 @@ def verdict(
     by_repeats = counted_verdict(repeats, policy, stopping)
     metric_passes = _metric_passes(selected, outcomes, policy, stopping)
     violating = violations(selected, outcomes, repeats)
+    # A violation of e.g. safety in one repeat fails the case, whatever policy, mean or test say.
     if violating:
         by_repeats = False
         decision = decision and "fail"  # "" stays where no sequential test took part
@@ -132,6 +134,7 @@ def flips(
             )
             if old is None or new is None:
                 continue
+            # By `metric_passed`, not the mean: a policy may have counted the repeats of this metric.
             passes = reached.metric_passed(metric, new, threshold)
             if before.metric_passed(metric, old, threshold) == passes:
                 continue
@@ -161,6 +164,7 @@ def perturbed_turn(case: Case, original: Case) -> int:
     """Return the number of the first turn in which a conversation differs from its original; 0 for none."""
     if case.plan is None or original.plan is None:
         return 0
+    # A perturbed conversation may end earlier or later than its original.
     pairs = zip(case.plan.messages, original.plan.messages, strict=False)
     return next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 0)
 
@@ -196,10 +200,12 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
     A failure of the retrieved context alone begins with "retrieval".
     """
     part = "retrieval: " if reached.code in OF_RETRIEVAL else ""
+    # Some repeats pass: figures of a mean would not show why the case fails.
     if reached.missed and reached.violations and True in reached.repeats:
         because = f": {reached.reason}" if reached.reason else ""
         count = f"violated in {reached.violations} of {len(reached.repeats)} repeats, and one decides"
         return [f"{part}{selected.id}: {count}{because}"]
+    # Counted repeats decided, not the mean: "mean < threshold" could be untrue of the printed figures.
     if reached.missed and (reached.stopped in ("pass", "fail") or reached.policy != MEAN):
         return [part + _repeats_line(selected, reached)]
     lines: list[str] = []
@@ -227,6 +233,7 @@ def brief_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
     """Return the lines of `missed_lines`; a plain no is its reason, then the evaluator, and nothing else."""
     primary = selected.spec.primary
     value = reached.scores.get(primary.key)
+    # The same condition as in `missed_lines`, whose other forms have counts that must not be left out.
     is_mean = reached.policy == MEAN and reached.stopped not in ("pass", "fail")
     is_alone = reached.missed == (primary.key,) and is_mean and not reached.doubt
     if is_alone and value is not None and _is_plain_no(primary, value, reached):
@@ -250,6 +257,7 @@ def _code_of_repeats(outcomes: Sequence[Outcome], repeats: Sequence[bool | None]
     """Return the code that all failing repeats share; without a failing one, the first code of a score."""
     failing = {outcome.code for outcome, state in zip(outcomes, repeats, strict=True) if state is False}
     if failing:
+        # Different causes have no common code; reports that group by code must not pick one of them.
         return failing.pop() if len(failing) == 1 else OutcomeCode.NONE
     return next(
         (outcome.code for outcome in outcomes if outcome.status == "score" and outcome.code), OutcomeCode.NONE
@@ -274,6 +282,7 @@ def _decision(repeats: Sequence[bool | None], stopping: Sprt | None) -> Stopped:
     if stopping is None or not passed + failed:
         return ""
     decision = stopping.decision(passed, failed)
+    # It is asked only after the last repeat: a test that is still open then has not decided.
     return "inconclusive" if decision == "open" else decision
 
 
@@ -330,6 +339,7 @@ def _missed(selected: ConfiguredEvaluator, scores: Mapping[str, float | None]) -
         if (
             metric.key in selected.asserted
             and value is not None
+            # An infinite threshold is how a user or metric says that the metric decides nothing.
             and math.isfinite(threshold)
             and not metric.passes(value, threshold)
         ):
@@ -347,6 +357,7 @@ def _passed(
 
 
 def _means(scored: Sequence[Outcome]) -> dict[str, float | None]:
+    # fsum: the plain sum of ten times 0.1 is below 1.0, and would miss a threshold that each repeat meets.
     return {
         key: math.fsum(values) / len(values) if values else None for key, values in _values(scored).items()
     }

@@ -37,6 +37,8 @@ Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class _Part(BaseModel):
+    # Unknown keys are refused: a curve that is read only in part would give wrong probabilities without
+    # notice.
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=(), defer_build=True)
 
 
@@ -151,6 +153,7 @@ class Conformal(_Part):
     @property
     def limits(self) -> tuple[float, float]:
         """Return the largest nonconformity of a bad, and of a good label in a set."""
+        # The first two conditions are excluded by the validator; they are here for the type checker.
         if self.quantile_good is None or self.quantile_bad is None or self.kind == "marginal":
             return self.quantile, self.quantile
         return self.quantile_bad, self.quantile_good
@@ -204,6 +207,7 @@ class Calibration(_Part):
         if len(set(keys)) < len(keys):
             raise ValueError(f"metrics: {next(key for key in keys if keys.count(key) > 1)!r} is named twice")
         check_curve(self.curve, len(self.metrics))
+        # A reader of version 1 must refuse the file by its number, not stumble over an unknown curve.
         if isinstance(self.curve, Softmax) and self.version != VERSION_OF_SOFTMAX:
             raise ValueError(f"curve: files with the kind 'softmax' have the version {VERSION_OF_SOFTMAX}")
         return self
@@ -252,6 +256,7 @@ def check_curve(curve: Logistic | Line | Steps | Softmax, metrics: int) -> None:
         )
     if any(one >= other for one, other in pairwise(curve.x)):
         raise ValueError("curve.x: must rise")
+    # A metric where lower is better has a falling curve.
     if list(curve.p) not in (sorted(curve.p), sorted(curve.p, reverse=True)):
         raise ValueError("curve.p: must rise all the way, or fall")
 
@@ -285,6 +290,7 @@ def load_calibration(path: Path) -> Calibration:
         raise ConfigurationError(f"{path}: is not JSON: {exc}") from None
     if not isinstance(data, dict) or MARK not in data:
         raise ConfigurationError(f"{path}: is not a calibration; `evalstudio calibrate … -o FILE` writes one")
+    # Checked before the rest: a later version may have keys whose refusal would hide the real cause.
     if data[MARK] not in (VERSION, VERSION_OF_SOFTMAX):
         raise ConfigurationError(
             f"{path}: is a calibration of version {data[MARK]!r}; this version reads {VERSION} and"

@@ -43,6 +43,7 @@ def _defaults(model: type[FormatModel], names: Iterable[str]) -> dict[str, objec
     return {name: model.model_fields[name].get_default(call_default_factory=True) for name in names}
 
 
+# From the declared fields, so that a new key of answers is removed from perturbed rows as well.
 _NO_ANSWER_IN_TURN = _defaults(AnswerKeys, AnswerKeys.model_fields)
 _NO_ANSWER = _defaults(Row, (*_NO_ANSWER_IN_TURN, "ended_by", "closing_messages"))
 
@@ -109,6 +110,7 @@ def perturb(
 
 
 def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
+    # Perturbed keys derive from those of the originals, which a suite may leave out.
     complete_keys(suite)
     unique = Numbered(case.key for _, case in suite.cases())
     added = 0
@@ -120,6 +122,7 @@ def _fill_suite(suite: TestSuite, perturber: Perturber) -> int:
             (link.type for link in case.relationships),
         )
     }
+    # All messages at once: a judge that writes perturbations is asked concurrently.
     perturber.prepare(
         [message for _, case in suite.cases() if id(case) in keys for message in _messages(case)]
     )
@@ -185,6 +188,7 @@ def _fill_lab(lab: TestLab, perturber: Perturber) -> int:
     pairs = [
         row
         for row in rows
+        # Repeats have the same question; one perturbed row is enough, and its model is asked anew.
         if (row.run or 1) == 1 and perturber.wants(row.categories, (link.type for link in row.relationships))
     ]
     perturber.prepare([message for row in pairs for message in _messages(row)])

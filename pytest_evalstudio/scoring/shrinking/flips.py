@@ -96,13 +96,16 @@ class FlipShrinker:
         if source is None or not result.flips:
             return []
         before, after = _messages(source.case), _messages(case)
+        # A control copy: its flip is noise of the model, and no edit can be left out.
         if before == after:
             return []
         changed = [turn for turn, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]]
+        # With two changed messages no single text holds all edits, so the search would be of one half only.
         is_single = len(changed) == 1 and len(before) == len(after)
         texts = (
             (before[changed[0]], after[changed[0]]) if is_single else (source.case.question, case.question)
         )
+        # Shared, since flips of one case often need the same question; each answer then costs calls once.
         answers: dict[tuple[FlipKey, Probe], bool] = {}
         jobs = [
             _Job(
@@ -160,6 +163,7 @@ class FlipShrinker:
             for request, stored in zip(requests, session.peek(requests), strict=True)
             if stored is None
         )
+        # As many calls of judges as the case itself took per repeat; the real number is settled afterwards.
         repeats = max(1, len(result.outcomes))
         judged = _judge_calls(result, task.chosen or ()) * len(requests) // repeats
         reserved_calls = answers + judged
@@ -180,6 +184,7 @@ class FlipShrinker:
         """Return the task of a question, scored by the evaluators whose flips are open."""
         ids = {job.flip.evaluator for job in jobs}
         selected = self._pipeline.selected_for(result.task)
+        # A calibrated score is computed from the scores of other evaluators, which therefore run as well.
         for each in selected:
             if each.id in ids and each.attached is not None:
                 ids |= {metric.evaluator for metric in each.attached.calibration.metrics}
@@ -238,6 +243,7 @@ class _Job:
         self._probes = search.probes()
         self._key = _key_of(self.flip)
         self._answers = answers
+        # Both ends are known from the run itself, and are never asked again.
         self._answers[self._key, Probe(text=search.original)] = False
         self._answers[self._key, Probe(text=search.perturbed)] = True
         self._pending: Probe | None = None
@@ -305,6 +311,7 @@ def _most_calls(request: Request) -> int:
     """Return how many calls a question or conversation takes at most, those of a simulated user included."""
     if not isinstance(request, Dialogue):
         return 1
+    # Each message that a model plays is a call of its own before the call of the application.
     return request.user.max_messages * (2 if request.user.asks_model else 1)
 
 
