@@ -72,6 +72,7 @@ def _changes(metrics: Mapping[str, Metric], primary: str, outcome: Outcome) -> d
     Raises:
         _Invalid: for the first field that is wrong.
     """
+    # Only what differs is replaced: a copy of every outcome would cost more than the checks.
     changes: dict[str, Any] = {}
     if outcome.status not in _STATUSES:
         raise _Invalid(f"the status {outcome.status!r}; there are {', '.join(_STATUSES)}")
@@ -82,6 +83,7 @@ def _changes(metrics: Mapping[str, Metric], primary: str, outcome: Outcome) -> d
         changes["scores"] = scores
     for name in ("reason", "sketch"):
         text = getattr(outcome, name)
+        # An empty text needs no conversion, and most outcomes have no reason or sketch.
         if text and (valid := _text(name, text)) is not text:
             changes[name] = valid
         elif not text and type(text) is not str:
@@ -115,6 +117,7 @@ def _scores(metrics: Mapping[str, Metric], primary: str, outcome: Outcome) -> Ma
         if metric is None:
             raise _Invalid(f"a score for {key!r}, which is not one of its metrics")
         number = value if value is None or type(value) is float else _number(metric, value)
+        # None: the metric has no value in this case.
         if number is not None:
             low, high = metric.range
             if not low <= number <= high:
@@ -128,12 +131,14 @@ def _scores(metrics: Mapping[str, Metric], primary: str, outcome: Outcome) -> Ma
 
 def _number(metric: Metric, value: Any) -> float:
     """Return a number of any library as a float; a whole number stays one."""
+    # float() would also read a text such as "0.9", and an array of one number.
     if not hasattr(type(value), "__float__") or getattr(value, "ndim", 0) != 0:
         raise _Invalid(f"{metric.key} = {_kind(value)}, not a number")
     try:
         number = float(value)
     except Exception:  # of other people's classes
         raise _Invalid(f"{metric.key} = {_kind(value)}, not a number of 64 bits") from None
+    # A count stays a whole number in the record; one that a float cannot hold exactly does not.
     return value if type(value) is int and number == value else number
 
 
@@ -168,6 +173,7 @@ def _are_plain(fragments: object) -> bool:
         and (each.message.isascii() or is_valid(each.message))
         and each.part.isascii()
         and isinstance(each.scores, Mapping)
+        # NaN is the only number that does not equal itself.
         and all(type(number) is float and number == number for number in each.scores.values())
         for each in fragments
     )
@@ -209,6 +215,7 @@ def _details(details: object) -> Mapping[str, Any]:
     try:
         plain = json_data(dict(details))
         msgspec.json.encode(plain)
+    # A lone surrogate in a text, which JSON in UTF-8 cannot hold; `valid_data` replaces it.
     except UnicodeEncodeError:
         return valid_data(plain)
     except ValueError as exc:

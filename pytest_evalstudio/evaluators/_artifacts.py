@@ -74,10 +74,12 @@ def check_declared(
         if not path.is_file():
             raise ArtifactFault("is not a file")
         size = path.stat().st_size
+        # 0 allows an empty file.
         if size < max(min_size, 0):
             raise ArtifactFault("is empty" if not size else f"has {size} bytes, expected at least {min_size}")
         if size > MAX_BYTES:
             return
+        # Requirements on fields say more of the form than the suffix.
         kind = kind or (
             "json" if json_schema is not None or fields else _KINDS.get(path.suffix.lower(), "file")
         )

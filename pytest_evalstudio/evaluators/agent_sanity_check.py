@@ -22,6 +22,7 @@ from pytest_evalstudio.metrics.quoting import one_line
 _ACTIONS = "Look at the agent's chat session for the step that should have written the file."
 _KEYS = ("path", "type", "min_size", "json_schema", "fields", "contains")
 _TYPES = ("file", "folder", "json", "pdf", "text", "csv")
+# A folder that an agent filled by a loop must not make the check run for hours.
 _MAX_FILES = 1000
 _GLOB = "*?["
 
@@ -117,6 +118,8 @@ class AgentSanityCheck:
 
     def _made(self, case: Case) -> Iterator[tuple[str, str]]:
         """Yield the name of each artifact of the agent with its fault, or "" if there is none."""
+        # Files that a host fetched lie outside the folder of
+        # the test, so each is checked against its own folder.
         for path in map(Path, case.artifacts):
             yield path.name, _fault(path.parent, path)
         for declared in _items(case.extra.get("artifacts"), "artifacts"):
@@ -136,11 +139,13 @@ class AgentSanityCheck:
         if root is None or not root.is_dir():
             return []
         folder_name = f"completion_of_m_{case.model_key}_tc_{case.key}"
+        # `artifacts_dir` may name one test lab or the folder of several.
         labs = [root, *sorted(root.glob("test_lab_*"))]
         return [
             folder
             for lab in labs
             for folder in sorted((lab / folder_name).glob("chat_session_*/chat_message_*"))
+            # Keys of models and cases are part of the path: ".." in one must not lead outside.
             if folder.is_dir() and inside(root, folder)
         ]
 
@@ -178,6 +183,7 @@ def inside(root: Path, path: Path) -> bool:
     """Return True if a path, with links resolved, is the folder or inside it."""
     try:
         return path.resolve().is_relative_to(root.resolve())
+    # ValueError: a null byte; RuntimeError: links in a circle, before Python 3.13.
     except (OSError, ValueError, RuntimeError):
         return False
 
@@ -204,6 +210,7 @@ def _expected(folder: str, expectations: Sequence[Expectation]) -> Iterator[tupl
         if fault:
             yield expected.path, fault
         for path in paths:
+            # The same name as in `_checked`, so that this result replaces the one without an expectation.
             yield os.path.relpath(path, root), _fault(root, path, expected)
 
 

@@ -150,6 +150,7 @@ class GroundednessSignals:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         indexes: dict[str, ContextIndex] = {}
         reads = [_read(case, tools, indexes) for case in cases]
+        # The weights were fitted with both signals or with neither.
         has_embeddings = tools.embedder is not None and tools.word_aligner is not None
         if has_embeddings:
             _add_alignment(cases, reads, tools, indexes)
@@ -162,11 +163,13 @@ class GroundednessSignals:
         ]
 
     def _outcome(self, case: Case, read: _Read, models: FittedModels, has_embeddings: bool) -> Outcome:
+        # The model retrieved nothing with words: every claim of the answer lacks support.
         if not read.context:
             return Outcome.worst(self.metrics, NO_CONTEXT_WORDS)
         if not read.signals:
             return Outcome.not_applicable("the answer has only function words")
         combined = aggregate_signals(read.signals, read.lengths)
+        # A sentence is scored as an answer of this one sentence: the weights are for aggregates.
         alone = [aggregate_signals([signals], [1]) for signals in read.signals]
         scores = [_probability(models.log_odds(signals, has_embeddings)) for signals in alone]
         shown = _worst_places(scores)
@@ -210,6 +213,7 @@ def _read(case: Case, tools: Tools, indexes: dict[str, ContextIndex]) -> _Read:
         indexes[context] = index_context(context, tools.split_sentences(context))
     read = _Read(context)
     _read_figures(read, case, indexes[context])
+    # Answers repeat sentences; their words are compared with the context once.
     signals_of: dict[str, dict[str, float] | None] = {}
     content = statements_of(case.actual_output)
     for claim in claims_of(case.actual_output):
@@ -238,6 +242,7 @@ def _read_words(read: _Read, case: Case, index: ContextIndex, tools: Tools) -> N
         read.names += names
         read.unknown += bool(names)
         keys = [token.keys for token in tokens_of(sentence.text)]
+        # Only sentences that share words: an unrelated one cannot deny the claim.
         related = [spans[position] for position, _ in index.covered(keys, index.weights(keys))]
         clauses = [read_clause(read.context[start:end]) for start, end in related]
         read.denied += list(denied_clauses(sentence.text, clauses))[:1]
@@ -284,6 +289,7 @@ def _by_sentence(sentences: Sequence[Claim], matches: Sequence[TokenMatch]) -> l
     for sentence in sentences:
         part = []
         while position < len(matches) and matches[position].start < sentence.end:
+            # A token across two sentences belongs to neither.
             if matches[position].start >= sentence.start and matches[position].end <= sentence.end:
                 part.append(matches[position])
             position += 1

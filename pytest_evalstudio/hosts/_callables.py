@@ -40,6 +40,7 @@ ANSWER_KEYS = (
     "finish_reason",
     "error",
 )
+# `_offered` reads each of these from the prompt by its name, except for those it names itself.
 PROMPT_ARGUMENTS = ("corpus", "run", "conversation", "reply_schema", "session", "images", "files")
 _ANSWER_KEYS = frozenset(ANSWER_KEYS)
 
@@ -99,9 +100,12 @@ class Call:
             for name, value in available.items()
             if name in by_name or (takes_any and name in configured)
         }
+        # A configured value replaces that of the prompt: the user asked for it.
         per_prompt = tuple(name for name in PROMPT_ARGUMENTS if name in by_name and name not in configured)
+        # Code that is not a coroutine may wait for the network, which would stop all other questions.
         blocks = not (
             inspect.iscoroutinefunction(target)
+            # An instance whose `__call__` is a coroutine is no coroutine function itself.
             or inspect.iscoroutinefunction(getattr(target, "__call__", None))  # noqa: B004
         )
         return cls(target, label, per_prompt, fixed, blocks)
@@ -122,6 +126,7 @@ class Call:
         returned = await called(
             functools.partial(self.function, prompt.text, **arguments), blocks=self.blocks, start=start
         )
+        # Anything else may be a stream of a framework, whose parts have to be joined before it is an answer.
         if not isinstance(returned, str | Mapping | Answer | list):
             from pytest_evalstudio.hosts._frameworks.streams import joined
 
@@ -203,6 +208,7 @@ async def called(function: Callable[[], Any], *, blocks: bool = True, start: Sta
         if not blocks:
             return await _on_application_loop(function)
         returned = await in_thread(function, start)
+        # A plain function may return a coroutine, e.g. a lambda or partial around one.
         return await _on_application_loop(lambda: returned) if inspect.isawaitable(returned) else returned
     except (asyncio.CancelledError, KeyboardInterrupt, HostFault, EvalStudioError):
         raise
@@ -259,6 +265,7 @@ def to_answer(returned: object, label: str) -> Answer:
         return Answer(text=returned)
     if isinstance(returned, Answer):
         return returned
+    # A plain mapping with our keys is ours, although a framework may use some of the same names.
     if not (isinstance(returned, Mapping) and returned.keys() <= _ANSWER_KEYS and _is_plain(returned)):
         from pytest_evalstudio.hosts._frameworks.reading import framework_answer
 
@@ -278,6 +285,7 @@ def to_answer(returned: object, label: str) -> Answer:
     error = _checked(returned, "error", (str,), "", label)
     context = _strings(returned, "context", label)
     steps, tool_calls = _steps(returned, label, chunks=len(context))
+    # An answer in error, or one that only calls tools, needs no text.
     if len(texts) != 1 and not error and not (tool_calls and not texts):
         fault = f"both {texts[0]!r} and {texts[1]!r}" if texts else "no 'answer'"
         raise HostFault(
@@ -303,6 +311,7 @@ def to_answer(returned: object, label: str) -> Answer:
         context=context,
         context_sources=sources,
         context_scores=scores,
+        # An empty list says that the application retrieves and found nothing; a missing key says nothing.
         retrieves=True if returned.get("context") is not None else None,
         cost_usd=None if cost is None else float(cost),
         usage=_usage(returned, label),
@@ -366,6 +375,7 @@ def _tool_calls(returned: Mapping[str, Any], label: str) -> tuple[ToolCall, ...]
 
 def _checked(returned: Mapping[str, Any], key: str, types: tuple[type, ...], default: Any, label: str) -> Any:
     value = returned.get(key, default)
+    # A bool is an int in Python, and never a cost.
     if not isinstance(value, types) or isinstance(value, bool):
         type_names = " or ".join("None" if kind_of is type(None) else kind_of.__name__ for kind_of in types)
         raise HostFault(f"{label} returned {key!r} as {_a(value)}; make it {type_names}")
@@ -396,6 +406,7 @@ def _scores(returned: Mapping[str, Any], label: str) -> tuple[float, ...]:
     if value is None:
         return ()
     try:
+        # float() would read "0.9", and a text or mapping is iterable as well.
         if isinstance(value, str | bytes | Mapping) or any(isinstance(score, str | bool) for score in value):
             raise TypeError
         return tuple(float(score) for score in value)
@@ -429,6 +440,7 @@ def _place(exc: BaseException) -> str:
         for frame in traceback.extract_tb(exc.__traceback__)
         if Path(frame.filename).parent != _OWN_FOLDER
     ]
+    # The innermost frame is often in a library that the user's code called; their own line helps more.
     user_frames = [
         frame
         for frame in frames

@@ -49,6 +49,7 @@ def open_judgements(path: Path, name: str) -> Source:
     if missing := next((query for query in judgements if query not in queries), ""):
         fact = f"the judged query {missing!r} is not in {QUERIES}; use the files of one release"
         raise DataError(fact, source=name)
+    # After the check of the queries: a corpus may have millions of lines.
     documents = _texts(
         _beside(path, name, CORPUS), {each for scores in judgements.values() for each in scores}
     )
@@ -148,6 +149,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     relevant: dict[str, str] = {}
     for document in map(mapping_of, documents):
         score = float(str(document["score"]))
+        # A judgement of 0 says that the document is not relevant.
         if score > 0:
             relevant[str(document["id"])] = str(document["text"])
         if score > 1:

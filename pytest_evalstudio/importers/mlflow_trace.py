@@ -88,12 +88,14 @@ class MlflowTrace:
             for span, attributes in self._spans
             if attributes.get(_KIND) == "TOOL" and span.get("name")
         ]
+        # Spans have the results and times of calls, which messages lack.
         if calls:
             return calls
         messages: list[Json] = []
         for _, attributes in self._spans:
             if attributes.get(_KIND) in ("CHAT_MODEL", "LLM"):
                 outputs = attributes.get(_OUTPUTS)
+                # Of several choices only the first one is the answer.
                 replies = items_of(mapping_of(outputs).get("choices"))[:1]
                 messages += [mapping_of(reply).get("message") for reply in replies]
                 results = items_of(mapping_of(attributes.get(_INPUTS)).get("messages"))
@@ -142,6 +144,7 @@ def _call(span: Mapping[str, Json], attributes: Mapping[str, Json], omissions: O
         call |= {"started_s": start / _NANOSECONDS, "duration_s": (end - start) / _NANOSECONDS}
     status = span.get("status")
     code = mapping_of(status).get("code", status)
+    # The code is an enum's name in OTLP, and a shorter one in files of older versions.
     if code in ("STATUS_CODE_ERROR", "ERROR"):
         call["error"] = str(mapping_of(status).get("message") or "error")
     return call

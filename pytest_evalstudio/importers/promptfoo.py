@@ -92,10 +92,12 @@ def _add_rows(
     for name in ("options", "provider", "providers"):
         if test.get(name):
             omissions.add(f"{name!r} of a test", "models and judges belong to the configuration")
+    # As promptfoo does: assertions of `defaultTest` are added, variables are replaced one by one.
     assertions = [*items_of(defaults.get("assert")), *items_of(test.get("assert"))]
     before = len(imported.rows)
     allowed = [str(label) for label in items_of(test.get("prompts"))]
     values = {**mapping_of(defaults.get("vars")), **mapping_of(test.get("vars"))}
+    # Assertions name variables too, e.g. the expected answer.
     _note_unused(values, [*(prompt.template for prompt in prompts), json.dumps(assertions)], omissions)
     for variables in _combinations(values, record):
         for prompt in prompts:

@@ -42,6 +42,7 @@ class BudgetLimits(Struct, frozen=True, kw_only=True):
         if workers <= 1:
             return self
         return BudgetLimits(
+            # Rounded down, so that all processes together keep the limit.
             max_calls=None if self.max_calls is None else self.max_calls // workers,
             max_cost_usd=None if self.max_cost_usd is None else self.max_cost_usd / workers,
             max_tokens=None if self.max_tokens is None else self.max_tokens // workers,
@@ -79,6 +80,7 @@ class Amount(Struct, kw_only=True):
 
     def settle(self, reserved: float, chars: int, amount: float | None) -> None:
         """Count an answered call."""
+        # Sums of floats may end slightly below zero.
         self.reserved = max(0.0, self.reserved - reserved)
         if amount is None:
             self.is_unknown = True
@@ -173,6 +175,7 @@ class Budget(Struct, kw_only=True):
         """
         while True:
             admitted = self.purse.update(lambda spending: _admit(spending, self.limits, chars, expected))
+            # Only calls of this process are waited for: another one may never settle its reservations.
             if admitted == "unknown price" or (admitted == "reserved" and self._open):
                 await asyncio.sleep(WAIT_S)
                 continue
@@ -209,8 +212,10 @@ class Budget(Struct, kw_only=True):
             self.cost_usd += cost_usd or 0.0
             self.input_tokens += input_tokens
             self.output_tokens += output_tokens
+        # Calls are counted when they are admitted; an update of a shared purse takes a lock on a file.
         if self.limits.max_cost_usd is None and self.limits.max_tokens is None:
             return
+        # 0 means that the host does not report them.
         tokens = float(input_tokens + output_tokens) or None
         self.purse.update(lambda spending: _settle(spending, grant, answered, cost_usd, tokens))
 
@@ -280,6 +285,7 @@ def _admit(spending: Spending, limits: BudgetLimits, chars: int, expected: Expec
             return refusal
     now = time.time()
     is_unknown = any(amount.highest is None for amount, _, _, _ in open_limits)
+    # A clock that was set back must not make everyone wait for a time far in the future.
     earliest, latest = valid_expiry(now, PROBE_S)
     if is_unknown and earliest < spending.probed_until <= latest:
         return "unknown price"
@@ -303,4 +309,5 @@ def _settle(
     else:
         spending.usd.settle(grant.usd, grant.chars, cost_usd)
         spending.tokens.settle(grant.tokens, grant.chars, tokens)
+    # Also after a failure: the next call may then find out the price.
     spending.probed_until = 0.0

@@ -55,6 +55,7 @@ def read_reply(
     >>> read_reply('Here you are: {"verdict": true}', schema)
     {'verdict': 'yes'}
     """  # noqa: E501
+    # A byte order mark is no white space for `strip`.
     text = _after_thoughts(reply[:LONGEST_REPLY].strip().lstrip("\ufeff"))
     if not text:
         raise Unparsable("the reply is empty")
@@ -63,6 +64,7 @@ def read_reply(
         return word
     values, prose = _objects(text)
     normal, fault = _verdicts(values, schema, published)
+    # Repaired only where no object could be read: a repair may change the meaning of a valid part.
     if not normal and not fault:
         repaired, prose = _repaired(text, schema)
         normal, fault = _verdicts(repaired, schema, published)
@@ -95,13 +97,16 @@ def _verdicts(
         wrapped = _wrapped(value, schema)
         if not isinstance(wrapped, dict) or not _properties(wrapped) & _properties(schema["properties"]):
             continue
+        # dict() would keep the last value: a quoted verdict could replace that of the judge.
         if isinstance(wrapped, _Ambiguous):
             raise Unparsable("a key occurs twice, with different values")
         if published is not None:
+            # `published` copies parts into a plain mapping, which would hide that a key occurs twice.
             if any(isinstance(part, _Ambiguous) for part in wrapped.values()):
                 raise Unparsable("a key occurs twice, with different values")
             wrapped = published(wrapped)
         candidate = _normal(wrapped, schema)
+        # The same verdict twice, e.g. before and after an explanation, is no contradiction.
         if candidate not in normal:
             normal.append(candidate)
             fault = fault or _wrong(candidate, schema)
@@ -144,6 +149,7 @@ class _Ambiguous(dict[str, Any]):
 def _paired(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for key, value in pairs:
+        # As `_normal` reads keys: "Verdict" and "verdict" are one key there.
         name = key.strip().lower()
         if name in values and values[name] != value:
             return _Ambiguous(pairs)
@@ -159,6 +165,7 @@ def _objects(text: str) -> tuple[list[Any], str]:
     """Return the JSON values of a text, and the text between them."""
     try:
         return [_DECODER.decode(text)], ""
+    # A bracket of prose; the next one may begin the object.
     except (ValueError, RecursionError):
         pass
     values, prose = [], []
@@ -190,6 +197,7 @@ def _repaired(text: str, schema: Mapping[str, Any]) -> tuple[list[Any], str]:
     """
     opening, closing = text.find("{"), text.rfind("}")
     whole = text[opening : closing + 1]
+    # Unequal numbers of braces: the object breaks off, and the library would invent its end.
     if not 0 <= opening < closing or len(whole) > MAX_REPAIRED_CHARS or whole.count("{") != whole.count("}"):
         return [], text
     try:
@@ -198,6 +206,7 @@ def _repaired(text: str, schema: Mapping[str, Any]) -> tuple[list[Any], str]:
         value = repair_json(whole, return_objects=True, skip_json_loads=True)
     except Exception:  # the library fails in many ways on nested garbage, which is no verdict
         return [], text
+    # The library keeps the last of two equal keys, and joins objects, without saying so.
     if keys_in_text(whole, schema) != keys_in_value(value, schema):
         raise Unparsable("it holds more than one object, or a key twice")
     return [value], text[:opening] + BETWEEN + text[closing + 1 :]
@@ -254,9 +263,11 @@ def _normal(value: Any, schema: Mapping[str, Any]) -> Any:
             return value
         return number if math.isfinite(number) else value
     if kind in ("integer", "number") and isinstance(value, float) and not math.isfinite(value):
+        # A text, which the schema of a number refuses.
         return str(value)
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
+    # Models write a number or null where a short text was asked for, e.g. as a reason.
     if kind == "string" and (value is None or isinstance(value, int | float)):
         return "" if value is None else str(value)
     return value

@@ -57,7 +57,9 @@ def read_schema(declared: object, folder: str, *, of_others: bool = False) -> st
             raise ConfigurationError(f"{source}: not JSON: {exc}") from None
     if not isinstance(declared, Mapping | bool):
         raise ConfigurationError(f"json_schema: a schema is a JSON object, not {type(declared).__name__}")
+    # A text, so that the validators of equal schemas are cached.
     canonical = json.dumps(_plain(unwrapped(declared)), sort_keys=True)
+    # Built here already: an invalid schema is a fault of the configuration, not of each answer.
     _validator(canonical)
     if not of_others and (fault := _vocabulary_fault(canonical)):
         raise ConfigurationError(f"json_schema: {fault}")
@@ -132,6 +134,7 @@ def schema_fault(value: object, schema: str) -> str:
     try:
         errors = sorted(
             _validator(schema).iter_errors(value),
+            # The outermost fault first; the order of jsonschema depends on that of the keywords.
             key=lambda error: (len(error.absolute_path), str(error.json_path), error.message),
         )
     except Unresolvable as exc:
@@ -175,6 +178,7 @@ def _validator(schema: str) -> Any:
         ),
     }
     keywords = {name: check for name, check in limited.items() if name in kind.VALIDATORS}
+    # An empty registry resolves nothing: the default one would download references.
     return validators.extend(kind, keywords)(content, registry=Registry(), format_checker=format_checker())
 
 

@@ -18,6 +18,7 @@ _ITEM = re.compile(
     r" \t]*[:.)–—-](?:\*\*|__)?|\(?\d{1,3}[.)]|\(?[a-z][.)]|\(?[A-Z]\)|[-*+•‣◦▪–])"
     r"[ \t]+(?P<body>\S.*)"
 )
+# A digit, point or currency before the number makes it part of an amount, e.g. "$5.".
 _INLINE = re.compile(r"(?<![\w.,$€£])\(?(?P<number>\d{1,2})[.)][ \t]+(?=[^\W\d_])")
 _RULE = re.compile(r"[ \t]*([-*_+][ \t]*){3,}$")
 _CONNECTIVE = re.compile(
@@ -101,6 +102,7 @@ def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]
             items[-1] = (items[-1][0], end)
         else:
             is_item = False
+            # Lines of one paragraph together, since sentences may go on in the next line.
             if prose and prose[-1][1] == start:
                 prose[-1] = (prose[-1][0], position)
             else:
@@ -113,6 +115,7 @@ def find_steps(text: str, split_sentences: Callable[[str], list[tuple[int, int]]
 
 def _item(line: str) -> re.Match[str] | None:
     """Return the match of a line that is one item of a list."""
+    # "1. Open. 2. Pay." in one line has several items, which `_in_prose` divides.
     if _RULE.match(line) or _consecutive(list(_INLINE.finditer(line))):
         return None
     return _ITEM.match(line)
@@ -164,6 +167,7 @@ def _step(text: str, start: int, end: int) -> TextStep:
     raw = text[start:end]
     lead = len(raw) - len(raw.lstrip())
     connective = _CONNECTIVE.match(raw, lead)
+    # "Next" alone is the step itself, e.g. a button.
     if connective is not None and raw[connective.end() :].strip():
         lead = connective.end()
     body = raw[lead:].rstrip()
@@ -255,6 +259,7 @@ def _is_misspelt(first: str, second: str) -> bool:
     Source: Hyyrö, 2003 (Myers' bit-vector algorithm): two integers hold the vertical differences of a column.
     """
     shorter, longer = sorted((first, second), key=len)
+    # With size − 1, so that there are more than three characters for each edit, not just three.
     size, most = len(shorter), (len(shorter) - 1) // _SIGNS_PER_EDIT
     if not 0 < size <= _LONGEST_SPELT or len(longer) - size > most:
         return False
@@ -271,6 +276,7 @@ def _is_misspelt(first: str, second: str) -> bool:
         flat = (((same & up) + up) ^ up) | same
         rise, fall = down | ~(flat | up), up & flat
         distance += bool(rise & last) - bool(fall & last)
+        # Each remaining character lowers the distance by 1 at most.
         if distance - remaining > most:
             return False
         rise = rise << 1 | 1
@@ -315,6 +321,8 @@ def align(
     >>> [position.edit for position in align(["open", "choose", "pay"], ["open", "pay", "smile"])]
     ['match', 'insertion', 'match', 'deletion']
     """
+    # Each pair of different texts once: long procedures
+    # repeat steps, and comparing them takes most of the time.
     levels = {
         pair: compare(*pair) for pair in {(first, second) for first in set(truth) for second in set(actual)}
     }
@@ -324,6 +332,7 @@ def align(
         for column, second in enumerate(actual, start=1):
             edits, unmatched = above[column - 1]
             diagonal = (
+                # Negative, so that `min` prefers more matches among equal numbers of edits.
                 (edits + 1, unmatched) if levels[first, second] == "mismatch" else (edits, unmatched - 1)
             )
             down, right = above[column], line[-1]
@@ -335,6 +344,7 @@ def align(
         cost = costs[row][column]
         alike = levels[truth[row - 1], actual[column - 1]] if row and column else "mismatch"
         before = costs[row - 1][column - 1] if row and column else None
+        # The diagonal first: a mismatch is shown in place of an insertion and a deletion at equal cost.
         if before is not None and cost == (
             (before[0] + 1, before[1]) if alike == "mismatch" else (before[0], before[1] - 1)
         ):

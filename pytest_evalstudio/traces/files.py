@@ -158,6 +158,7 @@ class TraceFiles:
         events: dict[str, list[Event]] = {}
         log_texts: set[bytes] = set()
         repeated = 0
+        # Four numbers for each span, see `_add`.
         for at in range(0, min(len(positions), 4 * MAX_SPANS), 4):
             number, form, start, length = positions[at : at + 4].tolist()
             file = self._unbuffered[number]
@@ -165,6 +166,7 @@ class TraceFiles:
             text = valid_json_bytes(file.read(length) or b"")
             try:
                 if _FORMS[form] == "log":
+                    # Exporters that try again send the same record twice; records have no id.
                     if text in log_texts:
                         continue
                     log_texts.add(text)
@@ -177,6 +179,7 @@ class TraceFiles:
                 continue
             repeated += span.id in spans
             spans.setdefault(span.id, span)
+        # After all spans: log records may come before the span that they belong to.
         for id, records in events.items():
             if id in spans:
                 spans[id] = replace(spans[id], events=(*spans[id].events, *records))
@@ -252,6 +255,7 @@ class TraceFiles:
         positions = self._positions.get(trace_id)
         if positions is None:
             positions = self._positions[trace_id] = array("q")
+        # Numbers of 8 bytes in one array: objects for each span of a large file would not fit into memory.
         positions.extend((number, _FORMS.index(form), start, len(memoryview(span))))
 
     def _add_error(self, number: int, place: str, exc: Exception) -> None:
@@ -277,6 +281,7 @@ def _opened(path: Path) -> BufferedReader:
     if file.peek(2)[:2] != _GZIP:
         return file
     with file:
+        # A small file may compress better than the ratio allows; up to this size it is harmless.
         limit = max(MAX_JSON_BYTES, MAX_RATIO * os.fstat(file.fileno()).st_size)
         unpacked = TemporaryFile()  # noqa: SIM115  # the caller closes it
         try:
@@ -296,6 +301,7 @@ def _opened(path: Path) -> BufferedReader:
 def _is_whole(file: BufferedReader, first: bytes) -> bool:
     """Return whether a file is one JSON value on several lines; the position stays after the first one."""
     size = os.fstat(file.fileno()).st_size
+    # A first line that is JSON by itself begins JSON lines.
     if len(first) >= size or size > MAX_JSON_BYTES or _is_json(first):
         return False
     file.seek(0)
@@ -350,6 +356,8 @@ def _spans(document: _Document) -> Iterator[tuple[Form, list[Raw]]]:
     """Yield the spans of a JSON value, in their order in the text."""
     if document.trace is not None:
         yield from _spans(document.trace)
+    # Tempo exports "batches" in place of "resourceSpans";
+    # older versions of OTLP have the other name of a scope.
     for resource in document.resource_spans or document.batches:
         for scope in resource.scope_spans or resource.instrumentation_library_spans:
             yield "otlp", scope.spans

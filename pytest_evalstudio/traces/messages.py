@@ -40,6 +40,7 @@ _MAX_TOOL_NAME_CHARS = 500
 
 def parsed(value: Json) -> Json:
     """Return the value of a JSON text; another text, and a value that is nested too deeply, as they are."""
+    # Other JSON texts are numbers and words, which are meant as texts here.
     if not isinstance(value, str) or value[:1] not in ("[", "{", '"'):
         return value
     try:
@@ -47,6 +48,7 @@ def parsed(value: Json) -> Json:
     except RecursionError:  # as the text that it was: no reader behind could walk it
         return value
     except ValueError:
+        # With lone surrogates replaced, as msgspec refuses them and exporters write them.
         try:
             data = msgspec.json.decode(valid_json(value))
         except (ValueError, RecursionError):
@@ -94,6 +96,7 @@ def read_message(value: Mapping[str, Json], role: str = "") -> TraceMessage | No
     parts = value.get("parts")
     if isinstance(parts, list):
         return _of_parts(known, parts)
+    # The whole message first, which nearly always works; part by part only after a failure.
     try:
         return _of_content({**value, "role": known}, ())
     except (ValueError, TypeError, AttributeError):
@@ -160,6 +163,7 @@ _MAX_PART_NAME_CHARS = 50
 
 def unwrapped(value: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return a message that LangChain wrote as JSON, without its wrapper; others as they are."""
+    # "kwargs" of `dumpd`, "data" of `messages_to_dict`.
     return mapping_of(value.get("kwargs")) or mapping_of(value.get("data")) or value
 
 
@@ -167,6 +171,7 @@ def _plain_call(value: Mapping[str, Any]) -> ToolCall:
     """Return a call whose arguments are JSON: NaN is not, but a lenient parser reads it."""
     call = read_tool_call(value)
     try:
+        # msgspec writes NaN and infinities as null.
         return replace(call, arguments=msgspec.json.decode(msgspec.json.encode(call.arguments)))
     except (ValueError, OverflowError):
         return replace(call, arguments={}, arguments_text=json.dumps(call.arguments, default=str))
@@ -233,6 +238,7 @@ def documents_of(value: Json) -> Iterator[Document]:
             yield Document(item)
         elif isinstance(item, dict):
             text = next((item[key] for key in _TEXTS if isinstance(item.get(key), str)), "")
+            # The document's own keys come before those of its metadata.
             details = {**mapping_of(parsed(item.get("metadata"))), **item}
             source = next((details[key] for key in _SOURCES if isinstance(details.get(key), str | int)), "")
             yield Document(str(text), str(source), amount(item.get("score")))
@@ -286,6 +292,7 @@ def unflattened(attributes: Mapping[str, Json], prefix: str) -> list[dict[str, J
         if not key.startswith(prefix):
             continue
         index, *path = key[len(prefix) :].split(".")
+        # Attributes come from strangers: a long key must not build a deep object, or a huge number.
         if not path or len(path) > _MAX_PATH or len(index) > _MAX_INDEX or not index.isdecimal():
             continue
         node = items.setdefault(int(index), {})

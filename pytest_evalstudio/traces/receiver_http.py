@@ -65,6 +65,7 @@ class Server(ThreadingHTTPServer):
     """Serves a bounded number of connections, each in a thread."""
 
     daemon_threads = True
+    # The run ends without waiting for exporters that keep their connection open.
     block_on_close = False
     allow_reuse_address = False  # on Windows it would share the port with another process
     request_queue_size = MAX_CONNECTIONS
@@ -154,6 +155,7 @@ class Handler(BaseHTTPRequestHandler):
         """Log nothing: requests hold texts of users."""
 
     def do_GET(self) -> None:
+        # Its slot is given back below; a connection without one must not send further requests.
         self.close_connection = True
         if not self._is_for_us():
             self._reply(403, b"{}", _JSON)
@@ -196,6 +198,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _is_for_us(self) -> bool:
         """Return whether the request names this machine: a page of the web reaches it by another name."""
+        # The last colon: IPv6 addresses have more of them.
         name, _, port = self.headers.get("Host", "").rpartition(":")
         return name.lower() in _NAMES and port == str(self.server.server_address[1])
 
@@ -209,10 +212,12 @@ class Handler(BaseHTTPRequestHandler):
             return self._chunked_body(reserve)
         if not text:
             raise Refused(411, "the request needs a Content-Length, or chunks")
+        # int() would also read digits of other scripts, signs, underscores and blanks.
         if not text.isascii() or not text.isdecimal() or len(text) > 12:
             raise Refused(400, "the Content-Length is no number")
         if int(text) > MAX_BODY_BYTES:
             raise Refused(413, f"the request has more than {MAX_BODY_BYTES:,} bytes; send smaller batches")
+        # Before it is read: all connections together have a limit of memory.
         reserve(int(text))
         body = self._read(int(text))
         if len(body) < int(text):
@@ -226,6 +231,7 @@ class Handler(BaseHTTPRequestHandler):
             if len(body) + size > MAX_BODY_BYTES:
                 raise Refused(413, f"the request has more than {MAX_BODY_BYTES:,} bytes")
             reserve(size)
+            # With the line break after the chunk.
             chunk = self._read(size + 2)
             if len(chunk) < size + 2 or not chunk.endswith(b"\r\n"):
                 raise Refused(400, "a chunk of the request is shorter than it says")

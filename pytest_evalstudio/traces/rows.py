@@ -51,6 +51,7 @@ def rows_of(trace: Trace, omissions: Omissions) -> Iterator[TraceRow]:
             [part.facts for part in group if part.facts.kind == "model" and not part.is_check],
         )
         if exchange.question.strip():
+            # The id of the trace alone where it is unique, since that is what viewers of traces show.
             key = trace.id if len(groups) == 1 else f"{trace.id}-{owner}"
             if exchange.is_json:
                 omissions.add("text of a question that is JSON", JSON_REMEDY)
@@ -73,6 +74,7 @@ def fields_of(trace: Trace, question: str, omissions: Omissions) -> Fields | Non
     group = [part for part in parts.values() if _counts(part)]
     if not group:
         return None
+    # Several roots: the question is answered by all of them, and none of their spans stands for the answer.
     roots = [part for part in group if part.owner == part.span.id]
     root = roots[0] if len(roots) == 1 else group[0]
     span_id = root.span.id if len(roots) == 1 else ""
@@ -99,10 +101,12 @@ def _row(
     root: TracePart, group: Sequence[TracePart], exchange: TraceExchange, omissions: Omissions
 ) -> Fields:
     models = [part for part in group if part.facts.kind == "model"]
+    # Calls of a guardrail's model are no answers, unless there are no others.
     models = [part for part in models if not part.is_check] or models
     last = models[-1].facts if models else root.facts if root.facts.kind in ROOTS else NO_FACTS
     usage, cost_usd = _sums(root, group)
     calls, indices = merged_calls(group, omissions)
+    # A retriever and the chain around it often record the same documents.
     documents = list(dict.fromkeys(document for part in group for document in part.facts.documents))
     texts = [document for document in documents if document.text]
     positions = {document: index for index, document in enumerate(texts)}
@@ -119,6 +123,7 @@ def _row(
         duration=duration_s is not None,
     )
     return {
+        # The name that was asked for: the served one changes with each release, and would split the results.
         "model_key": (last.name if models else last.served_model)[:MAX_NAME_CHARS],
         "input": exchange.question,
         "conversation": list(exchange.earlier),
@@ -131,6 +136,7 @@ def _row(
         "served_model": last.served_model[:MAX_NAME_CHARS],
         "request_id": last.request_id[:MAX_NAME_CHARS],
         "finish_reason": last.finish_reason,
+        # A root that fails after its answer, e.g. while it stores it, has still answered.
         "error": "" if exchange.answer or calls else root.span.error,
         "tool_calls": calls,
         "steps": [
