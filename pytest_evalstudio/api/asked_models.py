@@ -91,6 +91,7 @@ class AskedModel:
         return self._answered(cases, await self._session.ask_async([_request(case) for case in cases]))
 
     def _answered(self, cases: Sequence[Case], answers: Sequence[Answer]) -> list[Case]:
+        # Before any case is made: the caller gets the cases of all questions, or none.
         for answer in answers:
             if answer.not_asked:
                 self._refuse(answer.error)
@@ -216,8 +217,10 @@ def eval_model(
         max_text_chars=configuration.max_text_chars,
         thoughts=configuration.thoughts,
     )
+    # Registered with the first model; the function closes all that are opened later, too.
     if not _open_models:
         atexit.register(_close_all)
+    # Only now: where the new table cannot be opened, the earlier model stays usable.
     if earlier_model is not None:
         earlier_model.close()
     _open_models[key] = OpenModel(table, session)

@@ -132,6 +132,7 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     values |= _accepted_outputs(values)
     for name, value in list(values.items()):
         if name not in case_fields:
+            # "expected" means "expected_output" rather than a short name that is spelled alike.
             longer = [field for field in case_fields if field.startswith(name)]
             hint = nearest(name, longer or case_fields)
             raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
@@ -153,11 +154,13 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     more = [["attached", *attached]] if attached else []
     values.setdefault("key", derived_key(question, values.get("expected_output", ""), *more))
     values.setdefault("model_key", BY_HAND)
+    # An empty context says that the model retrieved nothing, a missing one that it does not retrieve.
     values.setdefault("is_rag", values.get("context") is not None and values.get("retrieval") != "optional")
     answer = Answer(
         text=actual_output, **{name: values.pop(name) for name in answer_fields if name in values}
     )
     case = Case(question=question, answer=answer, **values)
+    # An answer that was not awaited has a message of its own, where the case is scored.
     if not any(map(inspect.isawaitable, texts)) and (fault := case_fault(case)):
         raise ConfigurationError(f"eval_case: {fault}")
     if fault := number_fault(

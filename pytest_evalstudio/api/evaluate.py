@@ -149,6 +149,7 @@ class Results:
         """Return the entries of each item for a record: additions to the header, and the item."""
         name = masked(str(getattr(self.source.content, "name", "") or "lab"))
         description = str(getattr(self.source.content, "description", "") or "")
+        # The run's evaluators win over those that a case configures under the same id.
         run_wide = {selected.id: selected for result in self.items for selected in result.verdicts} | {
             selected.id: selected for selected in self.plan.selected
         }
@@ -254,7 +255,9 @@ def evaluate_lab(
     spans = EvaluatorSpans()
     pipeline = Pipeline.under(config, plan, provider, spans=spans, reports_unchecked=True)
     used = dict.fromkeys(selected for task in evaluated_tasks for selected in pipeline.selected_for(task))
+    # Such evaluators compare the repeats of a question, which must not be cut apart.
     grouped = any(selected.spec.scope == "group" for selected in used)
+    # Before the first chunk, so that a missing model stops the evaluation at once.
     provider.open(config, used)
     by_task = {}
     for chunk in cut(evaluated_tasks, _itself, place_of=lambda task: 0, by_question=grouped):

@@ -77,6 +77,7 @@ class LabBuilder:
         run: AskingRun | None = None,
         allow_private_hosts: bool = False,
     ) -> None:
+        # Keys are part of the requests, so they must be there before the first question.
         complete_keys(suite)
         self._suite = suite
         home = Path(folder).absolute()
@@ -196,6 +197,7 @@ class LabBuilder:
                         case=case_variables(case.key, case.categories, case.model_extra),
                         attachments=attachments_of(case.images, case.files, self._documents),
                     ),
+                    # Without `on_failure`: nothing is judged here, so no turn can fail.
                     plan_of(case.turns, case.user, case.judge, folder=self._documents),
                     case.key,
                 )
@@ -309,6 +311,7 @@ def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int,
         output_condition=case.condition,
         output_constraints=list(case.constraints),
         model_key=model_key,
+        # Files of a single run have no numbers of repeats.
         run=run if run > 1 else None,
         turns=[AnsweredTurn(**turn.to_dict()) for turn in case.turns],
         **({name: getattr(case, name) for name in OURS} | attached),

@@ -139,6 +139,7 @@ def pictures_of(boards: Mapping[str, Leaderboard]) -> Pictures:
         metric = board.evaluator.primary
         cells = [(line.name, line.cells[metric.key]) for line in board.standings if metric.key in line.cells]
         dots = [
+            # Without an interval the dot has a line of no length.
             Dot(name, cell.value, *(cell.interval or (cell.value, cell.value)))
             for name, cell in cells
             if cell.value is not None and math.isfinite(cell.value)

@@ -105,6 +105,7 @@ def _check_saved(reader: RecordReader, arguments: argparse.Namespace) -> None:
     few: list[str] = []
     outcomes: dict[str, int] = {}
     for item in reader.outlines():
+        # Cases without any answer were not asked, and have no rate to be tested against.
         if 0 < len(item.rows) < arguments.runs:
             few.append(item.nodeid)
         outcomes[item.verdict] = outcomes.get(item.verdict, 0) + 1
@@ -145,6 +146,7 @@ def accept(arguments: argparse.Namespace) -> int:
         raise ConfigurationError(f"{path}: there is no baseline here; save one by `evalstudio baseline save`")
     first, *others = arguments.names or [REPORT]
     record, keys = (
+        # The record may be left out before keys; a key is taken for one only if there is no such file.
         (first, others) if Path(first).exists() or not arguments.names else (REPORT, arguments.names)
     )
     choice = Choice(keys=tuple(keys), fixed=arguments.fixed, changed=arguments.changed, prune=arguments.prune)
@@ -153,7 +155,9 @@ def accept(arguments: argparse.Namespace) -> int:
             raise ConfigurationError(f"{path}: is the record itself; give the record of a run")
         merge = Merge(base, new, renamed=renamed(arguments.model), with_answers=not arguments.no_answers)
         say(f"compared with {merge.base.label}")
+        # Without a common case there is nothing to compare; the run then only adds cases.
         if not merge.base.items.keys().isdisjoint(merge.new.items):
+            # Cases that a partial run left out are not gone.
             comparison = compare(merge.base, merge.new, in_scope=lambda *_: not merge.missing)
             say(str(summary_of(comparison)))
         result = accept_run(merge, path, saved=now(), choice=choice)

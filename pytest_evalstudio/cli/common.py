@@ -47,6 +47,7 @@ def print_json(value: Any) -> None:
     text = json.dumps(
         portable(value),
         indent=2,
+        # Consoles of Windows have encodings that lack most characters; escapes are valid JSON everywhere.
         ensure_ascii=not encoding.lower().startswith("utf"),
         default=str,
         allow_nan=False,
@@ -64,6 +65,7 @@ def configuration_for(suite: str, path: str | None = None) -> Configuration:
     if not file:
         return Configuration(folder=start)
     config = load_configuration(file)
+    # On standard error, since the output of some commands is JSON.
     say(*config.notes, error=True)
     return config
 

@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if (
         not arguments.rescore
     ):  # the matrices are small, and starting threads takes longer than multiplying them
+        # Before the imports below: OpenBLAS reads it once, when NumPy is imported.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from pytest_evalstudio.analysis.comparison.markdown import comparison_markdown
     from pytest_evalstudio.analysis.comparison.results import as_json

@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if is_evaluation_set(source.data):
         imported = agent_evaluation.read(source)
         content, errors = LlmDataset(inputs=imported.rows), imported.errors
+        # A context alone is an answer too: a data set of retrieval has no responses.
         answered = any(row.actual_output or row.context for row in content.inputs)
         target = arguments.to or (DATASET if answered else SUITE)
     else:
@@ -81,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         say(f"wrote {arguments.output}: {_written(content, target, arguments)}")
     except DataError as exc:
+        # The only such error of the export is that several models answered; it ends with "choose one of …".
         raise DataError(f"{exc.message} by --model NAME", source=arguments.file) from None
     return FINE
 

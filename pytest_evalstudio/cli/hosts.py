@@ -82,6 +82,7 @@ def _tools(config: Configuration, arguments: argparse.Namespace, registry: Regis
     from pytest_evalstudio.asking.tool_snapshots import changes_since, read_snapshot
     from pytest_evalstudio.formats.fields import write_json
 
+    # Before the server is asked: a wrong file name is then reported at once.
     snapshot = read_snapshot(Path(arguments.compare)) if arguments.compare else None
     definitions = tools_of(config, arguments.name, registry)
     if arguments.output:

@@ -23,6 +23,7 @@ YAML_KINDS = {"promptfoo": ".yaml", "h2o-sonar": ".yaml"}
 """Kinds whose files are YAML where they are not JSON."""
 TRACES = "traces"
 """Kind that needs no file of a known name: several files, written row by row."""
+# Files of traces can have thousands of faulty spans, mostly with the same fault.
 MAX_ERRORS = 20
 """Errors of traces that are printed."""
 FORMAT_IDS = ("agent-evaluation", "braintrust", "deepeval", "langsmith", "mlflow", "openai-evals", "ragas")
@@ -144,6 +145,7 @@ def import_one(arguments: argparse.Namespace) -> int:
         )
     for error in result.errors:
         say(str(error))
+    # Only now: `import_file` chooses the kind where --to does not.
     endings = (".json", ".csv") if result.kind == DATASET else (".json",)
     if Path(arguments.output).suffix.lower() not in endings:
         raise ConfigurationError(
@@ -228,6 +230,7 @@ def export_one(arguments: argparse.Namespace) -> int:
     """Export a file."""
     if arguments.kind == OTEL:
         return _export_events(arguments)
+    # "mlflow" is both: with --endpoint the scores of a run are sent, else a file is written.
     if arguments.kind in VIEWER_IDS and (arguments.endpoint or arguments.kind not in FORMAT_IDS):
         return _export_scores(arguments)
     for name in ("endpoint", "texts"):
@@ -252,6 +255,7 @@ def export_one(arguments: argparse.Namespace) -> int:
     try:
         records, lost = export(arguments.kind, file.content, arguments.model)
     except DataError as exc:
+        # As in `convert`: the only such error is that several models answered.
         raise DataError(f"{exc.message} by --model NAME", source=arguments.file) from None
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     write_evaluation_set(arguments.output, records)

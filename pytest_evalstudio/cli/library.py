@@ -97,6 +97,7 @@ def add_suite(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.asking.library import create_library
 
     library = (
+        # A library at a URL is read only; `add` refuses it with its own message.
         create_library(Path(arguments.library)) if "://" not in arguments.library else _opened(arguments)
     )
     entry = library.add(

@@ -58,6 +58,7 @@ def parser_of_commands(argv: Sequence[str] | None = None) -> argparse.ArgumentPa
     parsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command in commands().items():
         added = parsers.add_parser(name, help=command.text, description=command.text)
+        # Each command imports much; only the named one needs its arguments.
         if argv is None or name in argv:
             command.load()(added)
     return parser

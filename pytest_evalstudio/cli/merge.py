@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise ConfigurationError(f"{output}: is the folder of a shard; choose another folder by -o")
         folder = OutputFolder(output)
         stack.enter_context(folder.locked())
+        # Before anything is written: a file of the same name that no run wrote is kept.
         folder.check([FILE])
         record = merge(readers, output, allow_partial=arguments.allow_partial)
         folder.list_files([*folder.owned(), FILE])

@@ -67,7 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     config = configuration_for(arguments.suite, arguments.config)
     selected = _models(arguments, config, has_models=isinstance(content, TestLab))
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
+    # Carriage returns would fill the log of a CI.
     progress = _progress if sys.stderr.isatty() else None
+    # Beside the output: a run that was interrupted is continued for the same output only.
     mark = UnfinishedRun(Path(arguments.output).with_name(f".{Path(arguments.output).name}.unfinished.json"))
     inputs = RunInputs(
         configuration=digest_of(selected), files=file_digests([path.absolute()], path.absolute().parent)
@@ -92,8 +94,10 @@ def run(arguments: argparse.Namespace) -> int:
         with LabBuilder(content, selected, **options) as builder:
             lab = builder.complete_dataset(progress)
         completed = CompletedRows(rows=lab.dataset.inputs, not_asked=builder.not_asked, stored=builder.stored)
+    # Before the lab is saved, whose rows then name the copies beside it.
     keep_artifacts(completed.rows, Path(arguments.output))
     lab.save(arguments.output)
+    # Questions that a budget left out are asked by the next run, which continues this one.
     if not completed.not_asked:
         mark.end()
     return _print_result(arguments.output, lab, completed, more=" more" if content is lab else "")
@@ -113,6 +117,7 @@ def _models(
         }
         for table in config.model
     ]
+    # Without any configuration the command still makes a lab, by the host that needs no service.
     if not tables and not has_models:
         tables = [{"name": "extractive", "host": "extractive", "runs": config.runs if runs is None else runs}]
     names = [str(table["name"]) for table in tables]

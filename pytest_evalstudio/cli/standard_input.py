@@ -30,6 +30,7 @@ def local_files(names: Sequence[str], text_suffix: str) -> Iterator[list[Path]]:
         if STANDARD_INPUT in names:
             with content.open("wb") as file:
                 shutil.copyfileobj(sys.stdin.buffer, file)
+            # Readers choose the format by the suffix, which standard input does not have.
             content = content.rename(content.with_suffix(_suffix(content, text_suffix)))
         yield [content if name == STANDARD_INPUT else local(name) for name in names]
 
@@ -54,6 +55,7 @@ def _suffix(path: Path, text_suffix: str) -> str:
         rest = next((line for line in file if line.strip()), b"")
     if first[:1] not in (b"{", b"["):
         return text_suffix
+    # A first line that is JSON by itself, with more behind it, is a record and not the begin of one value.
     return ".jsonl" if rest and _is_json(first) else ".json"
 
 

@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             worst = max(worst, validate(name, registry))
         except (DataError, ConfigurationError) as exc:
+            # Errors of files have their name already, those of names and options have not.
             say(str(exc) if name in str(exc) else f"{name}: {exc}")
             worst = FINDINGS
     return worst
@@ -80,6 +81,7 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     for note in config.notes:
         say(f"note: {note}")
     check_runs(config)
+    # Building the plan checks all evaluator tables.
     plan = Plan(registry, config)
     metrics = {selected.id: selected.spec.metrics for selected in plan.selected}
     unused = unused_tables(config, metrics)
@@ -89,6 +91,7 @@ def _validate_configuration(name: str, registry: Registry) -> int:
     for gate in gates:
         check_gate(gate, metrics)
     names = [model.name for model in config.model]
+    # Without [[model]] the models are those of labs, whose names are not known here.
     check_named_gates(gates, names or None, is_configured=config.arena is not None)
     _check_perturbations(config, registry)
     for model in config.model:
@@ -137,6 +140,7 @@ def _validate_data(name: str, registry: Registry) -> int:
     config = configuration_for(name)
     plan = Plan(registry, config)
     wrong = list(file.errors)
+    # One model without a name: each case of a suite is looked at once.
     file_tasks = tasks(file, path.parent, [ModelInfo(key="", label="")])
     evaluated = []
     for task in file_tasks:

@@ -105,6 +105,7 @@ class _Lines(Source):
 
     def locate(self, pointer: str) -> tuple[int, int]:
         line, column = super().locate(pointer)
+        # Without the bracket or comma that `_parse_lines` puts before each line.
         return line, max(1, column - 1)
 
 
@@ -142,6 +143,7 @@ def evaluation_source(path: Path, name: str = "") -> Source:
         return _parse_lines(read_text(path, name), name)
     if suffix in CSV_SUFFIXES:
         columns, records, _ = read_csv(read_text(path, name), name)
+        # With `input` it is a data set, which may have a column `request` of its own.
         if "request" in columns and "input" not in columns:
             return Source(name=name, text="", data=[_unpacked(record) for record in records])
     return read_source(path, name)
@@ -193,6 +195,7 @@ def suite_of(dataset: LlmDataset, name: str = "TestSuite") -> TestSuite:
     """
     suite = TestSuite(name=name)
     first: dict[str, Row] = {}
+    # Rows with the same key are repeats, or answers of several models, to one question.
     for row in dataset.inputs:
         first.setdefault(row.key, row)
     tests: dict[tuple[str, ...], Test] = {}
@@ -232,6 +235,7 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
     question, turns = _question_of(source, (*at, "request"), entry.request)
     guidelines, named = _guidelines(source, (*at, "guidelines"), entry.guidelines)
     more = dict(entry.model_extra or {})
+    # Such a key would be overwritten below without notice.
     for name, field in _TAKEN.items():
         if name in more:
             raise source.error(
@@ -249,6 +253,7 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
         "expected_output": entry.expected_response,
         "expected_facts": entry.expected_facts,
         "context": [chunk.content for chunk in entry.retrieved_context],
+        # All or none: sources belong to chunks by their position.
         "context_sources": sources if any(sources) else [],
         "expected_documents": [chunk.doc_uri for chunk in entry.expected_retrieved_context if chunk.doc_uri],
         "expected_chunks": [chunk.content for chunk in entry.expected_retrieved_context if chunk.content],
@@ -364,10 +369,13 @@ def _unpacked(record: dict[str, Any]) -> dict[str, object]:
     row = dict(record)
     for name in _JSON_CELLS:
         cell = row.get(name, "")
+        # A question may begin with a bracket; a request as an object begins with a brace.
         if cell[:1] not in ("[", "{") or (name == "request" and cell[:1] == "["):
             continue
         try:
             value = json.loads(valid_json(cell))
+        # A text that only looks like JSON stays a text; the
+        # validation of the row says whether that is allowed.
         except (ValueError, RecursionError):
             continue
         if name != "request" or (isinstance(value, dict) and {"messages", "query"} & set(value)):

@@ -52,6 +52,7 @@ def export_evaluation_set(
     """
     if isinstance(content, TestSuite):
         return [evaluation_entry(row, answered=False) for row in rows_of(content)]
+    # Ids must be unique in a set, and repeats of a row share their key.
     unique = Numbered()
     return [{**evaluation_entry(row), "request_id": unique(row.key)} for row in rows_of(content, model)]
 
@@ -83,12 +84,14 @@ def evaluation_entry(row: Row, *, answered: bool = True) -> dict[str, object]:
     turns = [turn.to_dict() for turn in row.conversation]
     chunks = itertools.zip_longest(row.context, row.context_sources, fillvalue="")
     more = dict(row.model_extra or {})
+    # The opposite of `agent_evaluation._free_keys`, so that a set which becomes a suite keeps its keys.
     metadata = more.get(FREE_KEY)
     if isinstance(metadata, dict) and isinstance(further := metadata.get(FURTHER_KEYS), dict):
         rest = {name: value for name, value in metadata.items() if name != FURTHER_KEYS}
         more = {name: value for name, value in more.items() if name != FREE_KEY} | further
         more |= {FREE_KEY: rest} if rest else {}
     named = more.pop(BY_NAME, None)
+    # Guidelines that were edited since no longer belong to the names.
     is_named = isinstance(named, dict) and flat_guidelines(named) == row.guidelines
     guidelines = named if is_named else row.guidelines
     entry = {

@@ -128,6 +128,7 @@ def attachment_of(item: AttachedFile, folder: Path | None, *, is_image: bool) ->
         if folder is not None:
             path = path_below(folder, item.path)
             _check_visible(item, path, folder)
+        # A recorded file may have been deleted since: its digest and type suffice to score the answer.
         if path is not None and (os.path.exists(path) or not item.is_recorded):
             return _checked(item, path, is_image=is_image)
     except OSError as exc:
@@ -206,6 +207,7 @@ def local_attachments(images: object, files: object) -> tuple[Attachment, ...]:
         for path in [paths] if isinstance(paths, str | Path) else _path_list(paths, name):
             location = Path(path)
             target = Path(os.path.realpath(location))  # Python code may follow links to any folder
+            # Without validation: names such as "data:x" are refused in files, and fine for a path of Python.
             item = AttachedFile.model_construct(path=target.name)
             try:
                 attachment = attachment_of(item, target.parent, is_image=name == "images")

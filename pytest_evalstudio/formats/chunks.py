@@ -67,6 +67,7 @@ def _chunk(item: object) -> Chunk | None:
     if isinstance(item, Mapping):
         return _of_object(item)
     if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str):
+        # Two strings are no chunk with a title: they may be any pair of texts.
         text = None if isinstance(item[1], str) else _joined(item[1])
         return None if text is None else Chunk(text, item[0])
     return None

@@ -53,10 +53,12 @@ __all__ = [
     "parse_condition",
 ]
 
+# The parser is recursive: without a limit, parentheses of a stranger's file would exhaust the stack.
 MAX_DEPTH = 100
 _EXCERPT_CHARS = 100
 
 
+# A condition is parsed when its file is read, and again for each answer.
 @functools.lru_cache(maxsize=4096)
 def parse_condition(text: str) -> Condition:
     """Read a condition.
@@ -114,6 +116,7 @@ class _Parser:
             if self.text[self.at] == ")":
                 raise self._fault("this ) closes nothing")
             word = _TOKEN.match(self.text, self.at)
+            # Other languages have operators in lower case; the message names the remedy.
             if word and word[0].upper() in ("AND", "OR") and word[0] not in ("AND", "OR"):
                 raise self._fault(f"operators are upper case: {word[0].upper()}")
             raise self._fault("expected AND or OR")
@@ -191,6 +194,7 @@ class _Parser:
         at = opened + 1
         while at < len(self.text) and self.text[at] != '"':
             offsets.append(at)
+            # Other backslashes stand for themselves, so that patterns need not be escaped twice.
             if self.text[at] == "\\" and self.text[at + 1 : at + 2] in ('"', "\\"):
                 at += 1
             chars.append(self.text[at])
@@ -218,6 +222,7 @@ class _Parser:
             pattern = self.text[self.at : end].rstrip()
             offsets = list(range(self.at, self.at + len(pattern)))
             self.at = end
+        # `offsets` map a position in the pattern without escapes to that in the condition.
         self._check_pattern(pattern, offsets, opened)
         self.at += 1
         self._skip()
@@ -303,6 +308,7 @@ class _Parser:
         if not self.text.startswith(word, self.at):
             return False
         end = self.at + len(word)
+        # "ORDER" is no OR.
         if end < len(self.text) and (self.text[end].isalnum() or self.text[end] == "_"):
             return False
         self.at = end
@@ -317,6 +323,7 @@ class _Parser:
     def _fault(self, fact: str, at: int | None = None) -> DataError:
         offset = self.at if at is None else at
         first = max(0, offset - _EXCERPT_CHARS // 2)
+        # A tab or line break in the excerpt would move the caret.
         shown = "".join(
             char if char.isprintable() else " " for char in self.text[first : first + _EXCERPT_CHARS]
         )

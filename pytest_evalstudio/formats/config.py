@@ -416,6 +416,7 @@ def _use_own_names(config: Configuration) -> None:
     """
     names = {*(config.evaluators or ()), *config.evaluator}
     options = {option for table in config.evaluator.values() for option in table}
+    # Names of the guide have capitals, blanks or signs; ours are identifiers in lower case.
     is_plain = all(name.isidentifier() and name.islower() for name in names) and options <= _OUR_OPTIONS
     if is_plain and not config.perturbations.apply and not config.perturbator:
         return  # without an import that most runs have no use for
@@ -445,6 +446,7 @@ def _use_own_names(config: Configuration) -> None:
     }
     if note := read.note():
         config._notes.append(f"{config.file or 'configuration'}: {note}")
+    # Assigned only where they differ: an assignment marks the field as set, see the docstring.
     if tables != config.evaluator:
         config.evaluator = tables
     if evaluators != (config.evaluators or []):
@@ -466,6 +468,7 @@ def with_evaluators(config: Configuration, names: Sequence[str]) -> Configuratio
     from pytest_evalstudio.core.guide_names import NamesRead
 
     read = NamesRead()
+    # A name with a table of its own is an instance, which may be called like an evaluator of the guide.
     ids = [name if name in config.evaluator else _own_evaluator(name, read) for name in names]
     copy = config.model_copy(update={"evaluators": ids})
     if note := read.note():

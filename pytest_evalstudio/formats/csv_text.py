@@ -95,7 +95,9 @@ def read_csv(text: str, name: str, delimiter: str = "") -> CsvTable:
     Raises:
         DataError: if it has a duplicate column, or a row with more or fewer cells than the header.
     """
+    # The limit of the module is 131,072 characters, which a context exceeds.
     csv.field_size_limit(MAX_CELL_CHARS)
+    # newline="": line breaks within quoted cells must reach the csv module unchanged.
     reader = csv.DictReader(
         io.StringIO(text, newline=""), strict=True, delimiter=delimiter or delimiter_of(text, name)
     )

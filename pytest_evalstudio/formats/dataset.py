@@ -190,6 +190,7 @@ class LlmDataset(FormatModel):
             return {
                 str(name): value
                 for name, value in record.items()
+                # `isna` of a list gives an array, whose truth is ambiguous.
                 if not (pd.api.types.is_scalar(value) and pd.isna(value))
             }
 
@@ -238,6 +239,7 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
     errors: list[DataError] = []
     texts: dict[str, str] = {}
     unread: Counter[str] = Counter()
+    # Drained: the raw rows and the validated ones together would take twice the memory.
     for index, item in enumerate(data.drained() if isinstance(data, PackedRows) else data):
         try:
             row = validate(Row, item, source, *at, index)
@@ -263,6 +265,7 @@ def read_rows(source: Source, data: object, at: tuple[object, ...]) -> tuple[dic
         rows[index] = row
         unread.update(name for name in row.model_extra or () if is_unknown(name, (), WRITTEN_KEYS))
     source.warnings += _unread_keys(unread, f"{source.name} {pointer(*at)}")
+    # Before the checks below, which compare keys.
     complete_row_keys(list(rows.values()))
     source.warnings += _dangling(rows, f"{source.name} {pointer(*at)}")
     unique = _unique(source, rows, at, errors)

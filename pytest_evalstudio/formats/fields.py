@@ -44,6 +44,7 @@ def _text(value: object) -> object:
 def _key(value: object) -> object:
     if value is None:
         return ""
+    # YAML and JSON give `key: 12` as a number.
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
@@ -122,6 +123,7 @@ class FormatModel(BaseModel):
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         super().__pydantic_init_subclass__(**options)
         fields = cls.model_fields
+        # Python keeps the order of insertion, and pydantic writes its fields in that of the mapping.
         for name in tuple(dict.fromkeys((*cls.first_keys, *fields))):
             fields[name] = fields.pop(name)
 
@@ -228,6 +230,7 @@ def validate(model: type[M], data: object, source: Source, *steps: object) -> M:
 def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
     """Return a data error for the first finding of pydantic."""
     first, *others = exc.errors(include_url=False)
+    # pydantic reports each form of a union; of those at this place, the deepest one read the most.
     arms = [
         first,
         *(

@@ -104,6 +104,7 @@ def _of_others(data: Mapping[str, Any]) -> ForeignFile | None:
     return None
 
 
+# The more special form first: keys such as `data` are in several of them.
 _OBJECTS: tuple[Callable[[Mapping[str, Any]], ForeignFile | None], ...] = (
     _of_promptfoo,
     _of_mlflow,

@@ -123,6 +123,7 @@ class _Reader:
             return rows, index + 1
         line, last = 1, 0
         while True:
+            # Counted from the row before, so that the time stays linear.
             line += self._text.count("\n", last, index)
             last = index
             row, index = self._decoder.raw_decode(self._text, index)

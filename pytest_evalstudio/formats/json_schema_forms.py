@@ -49,9 +49,11 @@ def unwrapped(schema: Any) -> Any:
     >>> unwrapped({"name": "fee", "strict": True, "schema": {"type": "object"}})
     {'type': 'object'}
     """
+    # Wrappers may be nested; each has another key, so there are at most as many levels as keys.
     for _ in _WRAPPERS:
         if not isinstance(schema, Mapping) or not schema.keys() <= _ENVELOPE:
             break
+        # {"type": "object", "description": …} is a schema, although its keys are those of a wrapper.
         if schema.get("type", "json_schema") != "json_schema":
             break
         inner = next((schema[key] for key in _WRAPPERS if isinstance(schema.get(key), Mapping)), None)
@@ -72,6 +74,7 @@ def keyword_fault(schema: Any, keywords: frozenset[str], draft: str) -> str:
     >>> keyword_fault({"propertys": {}}, frozenset({"properties", "type"}), "draft 2020-12")
     "unknown keyword 'propertys'. Did you mean 'properties'?"
     """
+    # jsonschema reads these inside "if" and "contains", so they are not among its own keywords.
     known = keywords | _ANNOTATIONS | (_OF_OTHERS if "contains" in keywords else frozenset())
     for pointer, part in _subschemas(schema):
         for name in part:
@@ -103,6 +106,7 @@ def vocabulary_fault(schema: Any) -> str:
     draft = "the draft of its $schema" if has_draft else "draft 2020-12"
     if fault := keyword_fault(schema, frozenset(dialect(schema).VALIDATORS), draft):
         return fault
+    # An unknown format that resembles none may be the author's own; `schema_warning` reports it.
     for name, pointer in formats_of(schema).items():
         if name not in FORMATS and (hint := nearest(name, FORMATS)):
             return f"at {pointer or 'the top'}: unknown format {name!r}. {hint}"
@@ -130,6 +134,7 @@ def permits_everything(schema: Any) -> bool:
 def _permits(schema: Any, depth: int) -> bool:
     if not isinstance(schema, Mapping):
         return schema is True
+    # Beyond the depth it is taken to check something: no warning is better than a wrong one.
     return depth > 0 and all(_is_vacuous(name, value, depth - 1) for name, value in schema.items())
 
 

@@ -111,6 +111,7 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
             answer_id=row.get(ANSWER_ID, "").strip(),
             **{name: row.get(name, "").strip() for name in CIRCUMSTANCES},
         )
+        # The same label twice is accepted, e.g. of two sheets that were joined.
         if labels.setdefault((*label.identity, label.rater), label).label != label.label:
             whose = f" by {label.rater!r}" if label.rater else ""
             raise DataError(
@@ -153,6 +154,7 @@ def read_rows(path: Path) -> Sheet:
         DataError: if the file is not CSV in UTF-8, or a column is missing.
     """
     names, rows = read_sheet(path, COLUMNS, "labels")
+    # Only sheets of this package have the column, and only they contain changed cells.
     if ANSWER_ID in names:
         rows = [(line, {name: plain(cell) for name, cell in row.items()}) for line, row in rows]
     return Sheet(names, rows)
@@ -180,6 +182,7 @@ def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identit
 
 
 def _label(text: str, location: str, *, levels: bool) -> int:
+    # Tools write the whole numbers of a column with gaps as "1.0", e.g. pandas.
     text = text.removesuffix(".0") if levels else _WORDS.get(text.casefold(), text.removesuffix(".0"))
     if levels and not _LEVEL.fullmatch(text):
         raise DataError(

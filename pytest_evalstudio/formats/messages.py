@@ -68,6 +68,7 @@ def _closing_messages(turns: list[_Turn]) -> list[str]:
     closing = turns[answered + 1 :]
     del turns[answered + 1 :]
     for turn in closing:
+        # The application made these calls before it ended without another text.
         turns[-1].calls += turn.calls
     return [turn.prompt for turn in closing]
 
@@ -90,11 +91,13 @@ def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
         text = "\n".join(texts)
         if role in ("system", "developer"):
             earlier.append({"role": "system", "content": text})
+        # Some clients send a message in parts; the model answers all of them at once.
         elif role == "user" and turns and not turns[-1].has_reply and text:
             turns[-1].prompt += f"\n{text}"
         # Anthropic and Bedrock send results of tools as messages of the user, which begin no turn.
         elif role == "user" and (text or not results):
             turns.append(_Turn(prompt=text))
+        # E.g. a greeting before the first question.
         elif role == "assistant" and not turns:
             earlier.append({"role": "assistant", "content": text})
         elif role == "assistant":

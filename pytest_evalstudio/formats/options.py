@@ -98,6 +98,7 @@ def build(cls: type[T], options: Mapping[str, object], location: str) -> T:
         has_default = (
             item.default is not dataclasses.MISSING or item.default_factory is not dataclasses.MISSING
         )
+        # Checked here, so that the error names the key of the option.
         if item.init and not has_default and item.name not in options:
             raise OptionError(location, item.name, "must be given; it has no default")
     try:
@@ -143,6 +144,7 @@ def _value(adapter: _Adapter, value: object, location: str, key: str, *, is_text
             return adapter.check.validate_python(value)
         try:
             checked = adapter.check.validate_python(value, strict=True)
+            # The value itself where it is equal: the record shows it as it was written.
             return value if checked == value else checked
         except ValidationError:  # lists of files may stand for tuples, texts for enums: the lax rules of JSON
             return adapter.check.validate_json(_json(value), strict=True)
@@ -171,6 +173,7 @@ def _plain(value: object) -> object:
 
 def _fact(hint: object, exc: ValidationError) -> str:
     error = exc.errors(include_input=False, include_url=False)[0]
+    # Messages of pydantic for a union name one of its forms only.
     if _is_union(hint) or error["type"].endswith(_TYPE_ERRORS):
         return f"expected {spoken(hint)}"
     return str(error["msg"]).lower()

@@ -95,6 +95,7 @@ def likeness(path: Path) -> Likeness:
         return Likeness.LIKELY
     if not present:
         return Likeness.NONE
+    # A file that names a schema of ours is meant as one, whatever it lacks; its faults are then reported.
     return Likeness.LIKELY if b".schema.json" in head else Likeness.NEAR
 
 
@@ -129,6 +130,7 @@ def _announced(head: bytes) -> tuple[bytes, ...]:
     if _BEFORE_ROOTS.search(head):
         return tuple(_PARTS)
     keys = [*_OF_LISTS.findall(head), *_OF_OBJECTS.findall(head)]
+    # A lab may begin with "raw_dataset", behind which "dataset" follows beyond the head.
     return tuple(dict.fromkeys(key.removeprefix(b"raw_") for key in keys))
 
 

@@ -165,6 +165,7 @@ def parse(text: str, name: str, *, yaml: bool = False, packs_rows: bool = False)
     """
     if yaml:
         return Source(name=name, text=text, data=valid_data(load_yaml(text, name)), yaml=True)
+    # Lone surrogates are replaced first, since no file in UTF-8 could be written with them.
     return _parse_json(valid_json(text), name, packs_rows)
 
 
@@ -173,6 +174,7 @@ def _parse_json(text: str, name: str, packs_rows: bool) -> Source:
     warnings: list[str] = []
     try:
         data = _load_json(text, name, packs_rows)
+    # Repaired only after a failure, as the repair reads the whole text once more.
     except json.JSONDecodeError as first:
         # Strings match as a whole, so that commas in them stay; a blank keeps the positions of the rest.
         repaired = _TRAILING_COMMA.sub(lambda match: " " if match[0] == "," else match[0], text)
@@ -204,6 +206,7 @@ def _load_json(text: str, name: str, packs_rows: bool) -> object:
             with suppress(ValueError):  # the parser of the whole text says what is wrong
                 return parse_rows(text, decoder)
         return json.loads(text, parse_constant=reject, object_pairs_hook=_unique_names)
+    # The hook does not know positions; they are searched only in this case.
     except _NameTwice:
         position, key = _second_use(text)
         line, column = _line_column(text, position)
@@ -296,6 +299,7 @@ def _positions(
 def _member(text: str, index: int, name: str) -> int | None:
     index = _skip(text, index + 1)
     while text[index : index + 1] == '"':
+        # The text was parsed before, so values are skipped without checks.
         key, index = _DECODER.raw_decode(text, index)
         index = _skip(text, _skip(text, index) + 1)
         if key == name:

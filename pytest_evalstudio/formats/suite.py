@@ -285,6 +285,7 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
         DataError: if the file as a whole is not a suite.
     """
     data = _as_suite(source)
+    # Without the tests, which are read one by one: pydantic would refuse the suite for the first faulty case.
     head = validate(TestSuite, {name: value for name, value in data.items() if name != "tests"}, source)
     tests = data.get("tests")
     if not isinstance(tests, list):
@@ -298,6 +299,7 @@ def read_suite(source: Source) -> tuple[TestSuite, list[DataError]]:
         except DataError as exc:
             errors.append(exc)
     complete_keys(head)
+    # After `complete_keys`, since lines are looked up by the final key.
     lines = source.element_lines("tests", "*", "test_cases", "*")
     if lines:
         source.lines = {(case.key, "", 1): lines[locations.of_cases[id(case)]] for _, case in head.cases()}
@@ -333,6 +335,7 @@ def _read_test(source: Source, index: int, raw: object, locations: _Places, erro
         at = ("tests", index, "test_cases", number)
         try:
             case = validate(TestCase, item, source, *at)
+            # After `validate`, which makes sure that the item is an object.
             check_keys(TestCase, item, source, *at, also=WRITTEN_KEYS)
             check_condition(source, case.condition, case.constraints, at, "condition", "constraints")
             check_attachments(source, case, *at, needs_files=True)
@@ -346,6 +349,7 @@ def _read_test(source: Source, index: int, raw: object, locations: _Places, erro
                 )
         except DataError as exc:
             errors.append(exc)
+            # The key of a faulty case is known all the same: others may point at it; see `_check_links`.
             if isinstance(item, dict) and isinstance(item.get("key"), str):
                 locations.of_keys.setdefault(item["key"], pointer(*at))
             continue
@@ -380,6 +384,7 @@ def effective_condition(condition: str, constraints: list[Any]) -> str:
 
 def complete_keys(suite: TestSuite) -> None:
     """Give a key, derived from the content, to every test and test case that has none."""
+    # All keys of the file are taken before the first one is derived.
     case_key = Numbered(case.key for _, case in suite.cases() if case.key)
     test_key = Numbered(test.key for test in suite.tests if test.key)
     for test in suite.tests:

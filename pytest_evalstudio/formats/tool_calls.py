@@ -39,6 +39,7 @@ def read_expected_calls(value: object) -> list[ExpectedToolCall] | None:
         return None
     if not isinstance(value, list | tuple):
         raise ValueError('expected a list of calls, e.g. [{"name": "search", "arguments": {"query": "fee"}}]')
+    # None sends the list to the slow way, whose messages say what is wrong.
     if isinstance(value, list) and (plain := _plain_calls(value)) is not None:
         return plain
     calls = []
@@ -68,6 +69,7 @@ def _plain_calls(values: list[Any]) -> list[ExpectedToolCall] | None:
     return calls if plain else None
 
 
+# An object or list among the arguments may be a matcher, which has to be checked.
 _PLAIN = (str, int, float, type(None))
 
 

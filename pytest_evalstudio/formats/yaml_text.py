@@ -50,6 +50,7 @@ def load_yaml(text: str, name: str) -> object:
 
     loader = _loader(name)
     try:
+        # On events, before a value is built: aliases expand only when the value is walked or copied.
         _check_size(text, name, loader)
         return yaml.load(text, Loader=loader)
     except yaml.MarkedYAMLError as exc:
@@ -110,6 +111,7 @@ def node_lines(
 def _loader(name: str) -> Any:
     """Return a loader whose errors name the file."""
 
+    # PyYAML keeps the last of two equal names without a word.
     def mapping(self: Any, node: Any) -> dict[str, object]:
         keys: set[str] = set()
         for key, _ in node.value:
@@ -132,6 +134,7 @@ def _loader(name: str) -> Any:
             )
         return value
 
+    # A class for each file: constructors belong to classes, and these know the name of the file.
     loader: Any = type("Loader", (_plain_loader(),), {})
     loader.add_constructor(f"{_TAG}map", mapping)
     loader.add_constructor(f"{_TAG}float", number)
@@ -196,6 +199,7 @@ def _check_size(text: str, name: str, loader: object) -> None:
                 f"the aliases expand to more than {MAX_NODES:,} values; write fewer aliases of aliases",
                 name,
             )
+        # The second condition counts the depth that aliases add, whose events are not repeated.
         if len(open_values) - 1 > MAX_DEPTH or len(open_values) + open_values[-1][2] > MAX_DEPTH + 2:
             raise _at(event, _TOO_DEEP, name)
 

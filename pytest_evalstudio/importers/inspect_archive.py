@@ -56,6 +56,7 @@ def open_log(path: Path, name: str, keys: frozenset[str]) -> Source:
         ConfigurationError: if its compression needs an extra that is not installed.
     """
     zipfile = _zipfile(name)
+    # What zipfile raises for damaged archives, depending on where the damage is.
     faults = (zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, OSError, RuntimeError)
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
@@ -137,6 +138,7 @@ class _Budget:
                 pieces.append(piece)
                 size += len(piece)
                 self._read_bytes += len(piece)
+                # An estimate before parsing: each value but the first has one of these signs before it.
                 values += sum(map(piece.count, (b"[", b"{", b",")))
                 if size > MAX_MEMBER_BYTES:
                     raise DataError(

@@ -119,6 +119,7 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
 def _usage(sample: Mapping[str, Json], model: str) -> tuple[dict[str, int], list[str]]:
     """Return the tokens of the model of a task by kind, and the names of other models that have some."""
     by_model = mapping_of(sample.get("model_usage"))
+    # The sum over all calls of the model; the output has that of the last call alone.
     counts = mapping_of(by_model.get(model) or mapping_of(sample.get("output")).get("usage"))
     usage = {
         kind: number

@@ -105,6 +105,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     value = with_structures(record, *_STRUCTURES)
     omissions = imported.omissions
     held = value.get("trace")
+    # A record holds its trace, or is one.
     trace = _parsed(record, held) if held else dict(value) if _is_trace(dict(value)) else None
     content = MlflowTrace(trace or {})
     root, documents = content.root, content.documents

@@ -91,6 +91,7 @@ def assertion_of_cell(cell: str) -> dict[str, Json]:
     match = _CELL.fullmatch(cell.strip())
     name = "" if match is None else match["type"].removeprefix("not-")
     kind = _SHORT_TYPES.get(name, name)
+    # A type without a value is a plain text, e.g. the expected answer "contains".
     if match is None or kind not in _TYPES or (match["value"] is None and not kind.startswith("is-")):
         return {"type": "equals", "value": cell.strip()}
     negation = "not-" if match["type"].startswith("not-") else ""
@@ -113,6 +114,7 @@ def _alternatives(value: Json) -> list[str]:
     try:
         rows = list(csv.reader([value.replace("\n", " ")], skipinitialspace=True, strict=True))
     except csv.Error:
+        # A quote within a word is no CSV; then each comma divides.
         rows = [value.split(",")]
     return [part.strip() for row in rows for part in row if part.strip()]
 
@@ -152,6 +154,7 @@ class Expectations:
         if kind in _CONDITIONS and texts:
             condition = _CONDITIONS[kind](texts)
             self._conditions.append(f"NOT ({condition})" if is_negated else condition)
+            # The text is also the expected answer, which evaluators of accuracy compare with.
             if kind == "equals" and not is_negated:
                 self._expect(texts[:1])
         elif kind == "llm-rubric" and not is_negated:
@@ -199,6 +202,7 @@ class Expectations:
 
     def fields(self) -> dict[str, object]:
         """Return the expectations as fields of a row, and keys that evaluators read."""
+        # A case with evaluators of its own needs the one that checks its condition among them.
         evaluators = {**({"text_matching": {}} if self._conditions else {}), **self._evaluators}
         schema = {} if self._schema is None else {"json_schema": self._schema}
         return {

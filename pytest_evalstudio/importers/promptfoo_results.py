@@ -33,6 +33,7 @@ def read_results(source: Source, summary: Mapping[str, Json]) -> Imported:
     Args:
         summary: part of the file with the list `results`.
     """
+    # For the places in messages; see `promptfoo_results` of `formats.foreign`.
     at = ("results", "results") if summary is not source.data else ("results",)
     imported = convert_records(source, items_of(summary["results"]), _row, *at)
     config = mapping_of(mapping_of(source.data).get("config"))
@@ -59,6 +60,7 @@ def _row(record: Record, imported: Imported) -> Fields:
     if value.get("gradingResult"):
         omissions.add("scores of assertions", "evaluators score the answers anew")
     label = prompt.get("label")
+    # promptfoo uses the template as the label where the configuration gives none.
     is_named = isinstance(label, str) and label != prompt.get("raw") and "{{" not in label
     output = text_of(response.get("output"), omissions)
     # promptfoo writes a failed assertion into `error`, too; an answer is none.

@@ -23,12 +23,14 @@ def reply_of(outputs: Json, omissions: Omissions) -> Json:
     for choice in choices[1:]:
         if choice:
             omissions.add("further choice of a reply", "the first one is the answer")
+    # The first one only: the loop ends with its `return`.
     for choice in choices:
         return mapping_of(mapping_of(choice).get("message")).get("content")
     messages = [*map(mapping_of, items_of(mapping_of(outputs).get("messages")))]
     if messages:
         omissions.keys(mapping_of(outputs), ("messages",), "output", "the last message is the answer")
     assistant_messages = (each for each in reversed(messages) if _role(each, "assistant") in _ASSISTANT)
+    # The last message of the assistant may be a call of a tool without a text.
     reply = next(
         (each for each in assistant_messages if each.get("content")), messages[-1] if messages else None
     )

@@ -57,6 +57,7 @@ def reader(columns: Mapping[str, str]) -> Callable[[Source], Imported]:
     def read(source: Source) -> Imported:
         values = records(source, "rows", "inputs", "data")
         names = list(dict.fromkeys(name for value in values if isinstance(value, dict) for name in value))
+        # Without a map, columns with the names of our fields are read.
         column_names = dict(columns) or {name: name for name in names if name in Row.model_fields}
         column_names.setdefault("input", "input")
         for name, column in column_names.items():

@@ -20,6 +20,7 @@ SHARES: dict[Intensity, float] = dict(zip(INTENSITIES[1:], (0.04, 0.1, 0.27, 0.5
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 NOTHING_TO_CHANGE = "it has no letter or digit"
 
+# Each size of a block has an order of its own, which is kept: larger blocks would need more memory.
 _BLOCK = 1024
 _NUMBERS = list(range(_BLOCK))
 """Shared integer objects for all orders."""
@@ -38,6 +39,7 @@ def picked(candidates: Sequence[T], share: float, seed: int) -> list[T]:
         size = len(block)
         number = max(1, round(share * size))
         shift = (seed + start) % size
+        # An index below zero counts from the end, so the order begins at the shift without a modulo.
         selected += [block[position - shift] for position in _order(size)[:number]]
     return selected
 
@@ -51,6 +53,7 @@ def _order(size: int) -> list[int]:
 
 def stream(seed: int, length: int) -> bytes:
     """Return random bytes, the same for the same seed."""
+    # Not `random`: one call gives all bytes, and the same ones in every version of Python.
     return hashlib.shake_128(seed.to_bytes(8, "little")).digest(length)
 
 
@@ -88,4 +91,5 @@ def alphabet_of(text: str) -> str:
     if text.isascii():
         return LETTERS
     letters = {char for char in text if char.isalpha() and not char.isupper()}
+    # With a single letter there is none to replace it by.
     return "".join(sorted(letters if len(letters) > 1 else letters.union(LETTERS)))

@@ -45,6 +45,7 @@ def part_of_speech(senses: dict[str, Sense], word: str, before: str, after: dict
     """
     if len(senses) == 1:
         return next(iter(senses))
+    # Rules from the most certain to the least; the most frequent sense decides where none applies.
     if VERB in senses and before in BEFORE_VERBS and word == senses[VERB].base:
         return VERB
     for endings, part in _SUFFIXES:
@@ -68,6 +69,7 @@ def bent(wordnet: WordNet, sense: Sense, word: str, new: str) -> str:
     if sense.part == NOUN:
         return plural(new, wordnet.plurals)
     if sense.part == VERB:
+        # Phrasal verbs have the ending at their first word, which `plural` does not know.
         return plural(new, {"have": "has"}) if word.endswith("s") and " " not in new else ""
     if sense.part == ADJECTIVE and word.endswith(("er", "est")):
         return degree(new, word[-2:] if word.endswith("er") else "est", wordnet.degrees.get(new, ()))
@@ -84,6 +86,7 @@ def inflected(wordnet: WordNet, sense: Sense, word: str, new: str) -> str:
         return plural(new, {}) if word == plural(base, wordnet.plurals) and not irregular else ""
     if sense.part == VERB and word == plural(base, {}):
         return plural(new, {})
+    # WordNet lists doubled consonants as irregular too, so the rules below need not double them.
     if wordnet.is_irregular(base, sense.part) or wordnet.is_irregular(new, sense.part):
         return ""
     if sense.part == VERB:
@@ -128,16 +131,19 @@ def degree(word: str, ending: str, irregular: tuple[str, ...] = ()) -> str:
     for form in irregular:
         if form.endswith(ending[-1:]) and (ending == "est") == form.endswith("st"):
             return form
+    # Groups of vowels stand for syllables; a final "e" is silent.
     groups = sum(
         char in _VOWELS + "y" and (not position or word[position - 1] not in _VOWELS + "y")
         for position, char in enumerate(word.rstrip("e"))
     )
+    # "easier", "narrower" and "simpler" are the adjectives of two syllables that take an ending.
     if groups > 1 and not word.endswith(("y", "ow", "le")):
         return f"{'more' if ending == 'er' else 'most'} {word}"
     if word.endswith("e"):
         return word + ending[1:]
     if word.endswith("y") and word[-2:-1] not in _VOWELS:
         return word[:-1] + "i" + ending
+    # One vowel between single consonants: "big" is doubled, "low", "deep" and "fast" are not.
     if (
         groups == 1
         and len(word) > 2
@@ -158,8 +164,10 @@ def article(word: str) -> str:
     low = word.lower()
     if low.startswith(_AN_BEFORE):
         return "an"
+    # "uni" sounds like "you" in "union", and not where "un" is a prefix: "uninsured".
     if low.startswith(_A_BEFORE) and not low.startswith(("unin", "unim")):
         return "a"
+    # "" is in every string.
     return "an" if low[:1] in _VOWELS and low else "a"
 
 
@@ -169,6 +177,7 @@ def cased(new: str, like: str) -> str:
     >>> cased("price", "Cost"), cased("price", "COST"), cased("price", "cost"), cased("price", "A")
     ('Price', 'PRICE', 'price', 'Price')
     """
+    # A single capital, e.g. "A", begins a sentence and does not shout.
     if like.isupper() and len(like) > 1:
         return new.upper()
     return new[:1].upper() + new[1:] if like[:1].isupper() else new

@@ -60,6 +60,7 @@ def exchange(text: str, kind: str, share: float, seed: int, folder: str) -> Chan
         return Change.none(f"WordNet knows no {kind} for its words")
     selected = picked(candidates, share, seed)
     for index, new in selected:
+        # The article follows the sound of the new word: "a car", but "an automobile".
         if index > 2 and pieces[index - 2] in _ARTICLES and pieces[index - 1].isspace():
             pieces[index - 2] = cased(article(new), pieces[index - 2])
         pieces[index] = cased(new, pieces[index])
@@ -95,8 +96,10 @@ def _content(pieces: Sequence[str], text: str) -> Iterator[tuple[int, str, str, 
     for number, word in enumerate(lower):
         if word in FUNCTION_WORDS or len(word) < 3:
             continue
+        # Even pieces are separators: this one is before the word.
         between = pieces[2 * number]
         begins = not number or (between != " " and not _SENTENCE_ENDS.isdisjoint(between))
+        # A capital within a sentence marks a name, except where all of the text is in capitals.
         if words[number] == word or shouts or (begins and not words[number].isupper()):
             yield 2 * number + 1, word, "" if begins else lower[number - 1], lower[number + 1]
 
@@ -106,6 +109,7 @@ def _found(folder: str) -> str:
     return find_wordnet(folder)
 
 
+# Questions of a suite share their words, and perturbations of several intensities repeat them.
 @lru_cache(maxsize=100_000)
 def _replacement(folder_path: str, kind: str, word: str, before: str, after: str) -> str:
     """Return the replacement of a word between its neighbours, or ""; all in lower case."""

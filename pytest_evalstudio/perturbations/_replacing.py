@@ -17,6 +17,7 @@ def pattern_of(table: Mapping[str, str]) -> re.Pattern[str]:
     """Return the pattern of the keys as whole words, the longest first; blanks stand for any white space."""
     keys = sorted(table, key=lambda key: (-len(key), key))
     phrases = "|".join(re.escape(key).replace("\\ ", r"\s{1,3}") for key in keys)
+    # With apostrophes and hyphens, so that "is" is not found in "isn't".
     return re.compile(rf"(?<![\w'’-])(?:{phrases})(?![\w'’-])", re.IGNORECASE)
 
 
@@ -48,7 +49,9 @@ def replaced(
         parts += [text[position:start], new]
         position = end
         if not new:
+            # A deleted word takes the space after it along; that before it stays.
             while position < len(text) and text[position].isspace():
                 position += 1
     result = "".join(parts) + text[position:]
+    # A text of articles alone would become empty.
     return Change(result, len(indices)) if result.strip() and result != text else Change.none(missing)

@@ -60,6 +60,7 @@ _NO_NOUNS = frozenset(
         *(
             form
             for verb in _VERBS
+            # "use" → "using", "apply" → "applied", "stop" → "stopped"; forms that no verb has do no harm.
             for stem in (verb, verb.removesuffix("e"), f"{verb[:-1]}i", f"{verb}{verb[-1]}")
             for form in (verb, f"{verb}s", f"{stem}ed", f"{stem}ing", f"{stem}es")
         ),
@@ -100,12 +101,14 @@ def topic_of(text: str) -> str:
     """
     matches = list(WORD.finditer(text))
     words = [match[0].lower() for match in matches]
+    # Such a text may be in another language, or a list of search terms, which the rules do not fit.
     if not any(word in FUNCTION_WORDS for word in words):
         return ""
     runs: list[list[str]] = [[]]
     ends = [0]
     for index, (match, word) in enumerate(zip(matches, words, strict=True)):
         previous, following = words[index - 1] if index else "", words[index + 1 : index + 2]
+        # A word before a word of content modifies it: "the required documents", but "what is required".
         is_last = not following or not _is_content(following[0])
         is_participle = word.endswith("ed") and is_last
         is_noun = _is_content(word) and (
@@ -158,6 +161,7 @@ def _phrase(run: Sequence[str], words: Sequence[str], end: int) -> str:
         if sum(word[0].isupper() for word in run) > 1 and words[0] in _BE:
             names = names[:1]  # "is the capital of France Paris"
         return " ".join(names[:_TOPIC_WORDS])
+    # "business", "status" and "analysis" are singular, and need an article.
     is_plural = run[-1].endswith("s") and not run[-1].endswith(("ss", "us", "is"))
     return " ".join(run[-_TOPIC_WORDS:]) if is_plural or run[-1] in _MASS else ""
 

@@ -61,7 +61,9 @@ def typical(text: str, typos: Sequence[Typo], seed: int, candidates: int) -> Cha
     """
     words = [match.span() for match in _WORD.finditer(text) if not _has_accents_after(text, match.end())]
     rng = random.Random(seed)
+    # So that "typical" never makes more edits than the lowest share of the other intensities.
     number = rng.randint(1, _MOST) if round(SHARES["VERY_LOW"] * candidates) >= _MOST else 1
+    # Weighted sampling without replacement (Efraimidis and Spirakis, 2006): longer words come earlier.
     order = sorted(
         words, key=lambda word: (text[word[0]].isupper(), -(rng.random() ** (1 / (word[1] - word[0]))))
     )
@@ -89,6 +91,7 @@ def _with_typo(word: str, typos: Sequence[Typo], rng: random.Random) -> str:
 
 
 def _has_accents_after(text: str, end: int) -> bool:
+    # A combining accent belongs to the last letter, which the pattern of words ends before.
     return end < len(text) and unicodedata.category(text[end])[0] == "M"
 
 

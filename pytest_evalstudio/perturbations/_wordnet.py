@@ -92,6 +92,7 @@ class WordNet:
         for part in PARTS:
             base = self.reader.morphy(word, part)
             synsets = self.reader.synsets(base, part) if base else []
+            # A synset has the lemmas of all its synonyms; only those of this word say how often it is used.
             lemmas_of_synsets = [
                 lemma for synset in synsets for lemma in synset.lemmas() if lemma.name().lower() == base
             ]
@@ -174,6 +175,7 @@ def open_wordnet(path: str) -> WordNet:
         def map_wn(self, version: str = "wordnet") -> None:
             """Map nothing: no other edition is read."""
 
+    # NLTK finds its data inside of an archive that `nltk.downloader` did not unpack.
     if ".zip" in path:
         archive, _, inside = path.partition(".zip")
         root: Any = nltk.data.ZipFilePathPointer(f"{archive}.zip", inside.strip("/") + "/")
@@ -185,6 +187,7 @@ def open_wordnet(path: str) -> WordNet:
         warnings.simplefilter("ignore")  # that there are no other languages
         reader = Reader(root, None)
     exceptions = reader._exception_map
+    # Reversed, so that the first plural of a noun with several is kept.
     plurals = {bases[0]: word for word, bases in reversed(exceptions[NOUN].items()) if bases}
     degrees: dict[str, tuple[str, ...]] = {}
     for word, bases in exceptions[ADJECTIVE].items():

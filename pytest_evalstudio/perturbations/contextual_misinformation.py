@@ -12,6 +12,7 @@ from pytest_evalstudio.core.replies import record
 from pytest_evalstudio.core.replies import text as sentence
 from pytest_evalstudio.perturbations._topics import topic_of
 
+# Not a part of another number or word: "1,200" is one number, and "B2" is none.
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w])")
 _ABOUT_NUMBER = (
     (
@@ -95,4 +96,5 @@ def _other_number(number: str, seed: int) -> str:
 
 def _filled(template: str, text: str, **values: str) -> str:
     """Fill the placeholders of a template; braces in the inserted texts are kept."""
+    # Not `str.format`, which would read the braces of the question.
     return re.sub(r"\{(\w+)\}", lambda match: {**values, "text": text}[match[1]], template)

@@ -40,6 +40,7 @@ class Counterfactual:
 
     def perturb(self, text: str, intensity: Intensity, seed: int) -> Change:
         edits, swapped = 0, []
+        # One cheap search decides which patterns are built: most texts name no person.
         words = _LETTERS.findall(text.lower())
         groups = (
             () if _words("all").isdisjoint(words) else tuple(TERMS) if self.group == "all" else (self.group,)
@@ -97,6 +98,7 @@ def _reader(group: str, words: frozenset[str]) -> tuple[re.Pattern[str], dict[st
         rf"(?:{_any(BEFORE_PEOPLE.get(group, ()), words)})(?=\s+(?:{PEOPLE})\b)",
     ]
     arms = [f"(?P<term>{'|'.join(patterns)})"]
+    # `(?!)` never matches; the names of the groups must be there, since `swap` reads them.
     arms += [_YEARS] if words & _AGES else [r"(?P<years>(?!))"]
     arms += [_PRONOUN] if words & _PRONOUNS else [r"(?P<pronoun>(?!))(?P<after>(?!))"]
     return re.compile(
@@ -126,6 +128,7 @@ def _any(entries: Iterable[Iterable[str]], words: frozenset[str]) -> str:
     Without such terms the pattern matches nothing.
     """
     terms = {term for terms in entries for term in terms if _first(term) in words}
+    # The longest first: else "African" would match at the beginning of "African American".
     return "|".join(re.escape(term) for term in sorted(terms, key=lambda term: (-len(term), term))) or "(?!)"
 
 

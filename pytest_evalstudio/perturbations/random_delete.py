@@ -30,6 +30,7 @@ class RandomDelete:
             return Change.none("it has fewer than two letters or digits")
         if intensity == "TYPICAL":
             return typical(text, (self._typo,), seed, len(candidates))
+        # An empty question would test nothing.
         positions = picked(candidates, SHARES[intensity], seed)[: len(candidates) - 1]
         letters = list(text)
         if text.isascii():

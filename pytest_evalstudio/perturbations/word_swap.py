@@ -43,6 +43,7 @@ def _spaced(positions: list[int], every: int) -> list[int]:
     """
     selected: list[int] = []
     for position in positions:
+        # −1: the first pair is that of word `every`, whose index is one less.
         if position - (selected[-1] if selected else -1) >= every:
             selected.append(position)
     return selected

@@ -157,8 +157,10 @@ def row_of(record: Record, fields: Fields) -> Row:
         DataError: if a value does not fit, the question is blank or the condition is malformed.
     """
     plain = {
+        # `Cell` marks a text of CSV only while the record is converted.
         name: str(value) if isinstance(value, Cell) else value
         for name, value in fields.items()
+        # None means that the file says nothing, so the default of the row applies.
         if value is not None
     }
     row = validate(Row, plain, record.source, *record.at)
@@ -224,6 +226,7 @@ def question_of(
     Raises:
         DataError: if there is no question.
     """
+    # Only a list of messages: a question may begin with "[" and be valid JSON all the same.
     if isinstance(value, Cell) and _is_conversation(messages := structure_of(value)):
         value = messages
     if isinstance(value, str):
@@ -235,6 +238,7 @@ def question_of(
             return question_of(record, value["messages"], omissions, *at, "messages")
         name = next((key for key in QUESTION_KEYS if isinstance(value.get(key), str)), None)
         texts = [key for key, item in value.items() if isinstance(item, str)]
+        # The only text of an object is the question, whatever its key.
         name = name or (texts[0] if len(texts) == 1 else None)
         if name is not None:
             omissions.keys(
@@ -271,6 +275,7 @@ def _messages(
             continue
         omissions.keys(message, _OF_MESSAGES, "key of a message", "a message has a role and a text")
         turns.append({"role": role, "content": text_of(message.get("content"), omissions)})
+    # Recorded conversations end with the answer, which the row does not replay.
     while turns and turns[-1]["role"] != "user":
         omissions.add("message after the last question", "the answer is asked anew")
         turns.pop()

@@ -45,6 +45,7 @@ def read_workbook(path: Path, name: str) -> Source:
     try:
         with warnings.catch_warnings(), open_file(path) as file:
             warnings.simplefilter("ignore")  # of parts that are not read, such as validations of cells
+            # The sizes in the directory of the zip: openpyxl would unpack a member before its size is known.
             _check_size(file, name)
             # openpyxl gives either the stored values or the formulas, so that it reads the file twice.
             values, formulas = (
@@ -115,6 +116,7 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
+    # Excel has no whole numbers: 5 is stored as 5.0.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     # A date of Excel is a number of days, which openpyxl reads as midnight of that day.
@@ -128,6 +130,7 @@ def _text(value: object) -> str:
 def _records(rows: Iterator[tuple[int, list[str]]], name: str) -> Iterator[dict[str, Cell]]:
     number, header = next(rows, (1, []))
     names = [text.strip() for text in header]
+    # Formatted but empty columns at the right belong to the sheet's range.
     while names and not names[-1]:
         names.pop()
     check_columns(names, name, line=number)
