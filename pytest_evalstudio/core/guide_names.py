@@ -236,12 +236,14 @@ def own_evaluator(name: str) -> str:
     """
     by_name = _evaluators()
     words = " ".join(name.casefold().split())
+    # Of `PACKAGE.MODULE.CLASS` the class decides; a module alone names its evaluator too.
     parts = words.removeprefix(REFERENCE).split(".")
     id = by_name.get(words) or by_name.get(words.removesuffix(" evaluator")) or by_name.get(parts[-1], "")
     if not id and words.startswith(REFERENCE):
         id = by_name.get(parts[0], "")
     if not id and name.endswith("Evaluator"):
         id = _snake(name.rpartition(".")[2].removesuffix("Evaluator"))
+    # Our own ids are no names of the guide, and are not to be noted.
     return id if id in KNOWN_EVALUATORS and id != name else ""
 
 

@@ -56,6 +56,7 @@ _programs_of: dict[tuple[str | None, str], Program | None] = {}
 def update(table: ProgramTable, *, is_needed: bool) -> None:
     """Set or remove the hooks; called whenever a program is opened or closed."""
     global _table, _original_import, _original_import_module
+    # The folders of programs have changed, and with them the answers.
     _programs_of.clear()
     if is_needed and _table is None:
         _table = table
@@ -130,6 +131,7 @@ def _import(
         if program is not None and (actual := program.resolved(name)) != name:
             with _plain_names(program):
                 module = _original_import(actual, globals, locals, fromlist or (), 0)
+            # `import a.b` binds `a`; the original function would return the private package above it.
             return module if fromlist else sys.modules[f"{program.package}.{name.partition('.')[0]}"]
     return _original_import(name, globals, locals, fromlist or (), level)
 
@@ -145,6 +147,7 @@ def _import_module(name: str, package: str | None = None) -> ModuleType:
 
 def _calling_program() -> Program | None:
     """Return the program of the nearest calling code that belongs to one."""
+    # Above this function and the hook that called it.
     frame = sys._getframe(2)
     while frame is not None:
         if (program := _program_of(frame.f_globals)) is not None:
@@ -174,6 +177,7 @@ def _found(package: str, file: str) -> Program | None:
     if (program := _table.of_package(package.partition(".")[0])) is not None:
         return program
     folder = os.path.dirname(os.path.realpath(file))
+    # Up to the folder from which the top-level package was imported.
     for _ in range(package.count(".") + 1 if package else 0):
         folder = os.path.dirname(folder)
     return _table.at(folder)

@@ -43,6 +43,7 @@ class ProgramTable:
 
     def at(self, folder: str) -> Program | None:
         """Return the program of the nearest folder at or above one, None for installed modules."""
+        # A virtual environment may be below the folder of a configuration; its packages are shared.
         if not folder or "site-packages" in folder or "dist-packages" in folder:
             return None
         folder = os.path.realpath(folder)
@@ -105,6 +106,7 @@ class Program:
         if spec is None:
             self._refuse_other_program(name)
             return importlib.import_module(name)
+        # A second import would make second classes, to which objects of the first one do not belong.
         module = _module_of_file(spec.origin, name)
         if module is not None:
             from pytest_evalstudio.core.program_checks import check_imports
@@ -129,6 +131,7 @@ class Program:
             raise ConfigurationError(f"{path}: is not a Python file")
         self._ensure_package()
         if name not in sys.modules:
+            # Before it is executed, as the import system does: the module may import itself in a circle.
             module = sys.modules[name] = importlib.util.module_from_spec(spec)
             try:
                 spec.loader.exec_module(module)
@@ -158,6 +161,7 @@ class Program:
             return name
         with _lock:
             name = self._decided(top)
+            # Only found modules are kept: a file may still be written.
             if name:
                 self._names[top] = name
         return name
@@ -175,6 +179,7 @@ class Program:
             if self._users:
                 return
             del _table.programs[self.folder]
+            # A copy, since the loop deletes.
             for top in [top for top, owner in _table.owners.items() if owner is self]:
                 del _table.owners[top]
             for folder in self._added:
@@ -363,12 +368,14 @@ def _module_of_file(file: str | None, name: str) -> ModuleType | None:
     if not file:
         return None
     real_path, tail = os.path.realpath(file), os.path.basename(file)
+    # A copy of the keys: another thread may import meanwhile. "__main__" is a script's second module.
     names = [name, *(other for other in list(sys.modules) if other not in (name, "__main__"))]
     for each in names:
         module = sys.modules.get(each)
         file_name = getattr(module, "__file__", None)
         if (
             isinstance(file_name, str)
+            # A cheap test first: `realpath` asks the file system, for each of thousands of modules.
             and file_name.endswith(tail)
             and os.path.realpath(file_name) == real_path
         ):

@@ -98,6 +98,7 @@ def read_steps(
         try:
             step = value if isinstance(value, Step) else _step(value)
             if step.kind == "tool" and step.call is None:
+                # With calls given beside the steps, a call of this step would be there twice.
                 if calls:
                     raise ValueError("it names no call; write its index in tool_calls as `call`")
                 all_calls.append(_call(value))
@@ -124,6 +125,7 @@ def _step(value: object) -> Step:
     kind, call, usage = value.get("kind"), value.get("call"), value.get("usage") or {}
     if kind not in _KINDS:
         raise ValueError(f"expected the kind {', '.join(_KINDS[:-1])} or {_KINDS[-1]}, found {kind!r}")
+    # Steps of tools also have the keys of calls, in the forms of several services.
     if unknown := [name for name in value if name not in _OWN_KEYS and kind != "tool"]:
         raise ValueError(f"{unknown[0]!r} is not a key of a step; there are {', '.join(sorted(_OWN_KEYS))}")
     if call is not None and (isinstance(call, bool) or not isinstance(call, int) or kind != "tool"):

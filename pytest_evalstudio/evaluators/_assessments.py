@@ -80,6 +80,7 @@ def rated(request: Question) -> Flow[Outcome]:
     [reply] = yield [request]
     if reply.fault is not None:
         error = fault_outcome(reply.fault)
+        # The same keys in each case, so that exports have the same columns for errors.
         return structs.replace(error, details={**_details(None, None, str(reply.fault)), **error.details})
     rating, rationale = reply["rating"], reply["rationale"]
     evidence = {key: value for key, value in reply.content.items() if key not in ("rating", "rationale")}
@@ -150,6 +151,7 @@ def _completed(outcome: Outcome, metric: Metric, by_majority: bool) -> Outcome:
     ]
     if judgements and "ratings" in judgements[0]:
         return _voted_chunks(outcome, metric, judgements, by_majority)
+    # A single judge: its details are complete already.
     if {"rating", "ratings"} & set(outcome.details) and not judgements:
         return outcome
     rating = YES if metric.passes(outcome.scores[metric.key] or 0.0) else NO

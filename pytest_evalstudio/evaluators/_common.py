@@ -111,9 +111,11 @@ def boolean_outcome(
     return Outcome.score(
         {metric.key: values[metric.key] for metric in metrics},
         reason="; ".join(reasons) or note,
+        # A text of repeated leaks has thousands, which would make the record and the page huge.
         fragments=tuple(fragments[:MAX_FRAGMENTS]),
         findings=tuple(findings),
         details=details,
+        # A fault of the answer is the model's own, also where the context has the same one.
         code=OutcomeCode.RETRIEVAL_FAILED if context_fault and not answer_fault else OutcomeCode.NONE,
     )
 

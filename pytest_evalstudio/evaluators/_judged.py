@@ -61,6 +61,7 @@ def _followed(
     consider: Callable[[Case], Flow[T]],
     embeds: Texts[T] | None,
 ) -> list[list[Judgement]]:
+    # A single group has nothing to embed while the judge answers the next one.
     if embeds is None or tools.embedder is None or len(cases) <= GROUP:
         return judge.follow([functools.partial(consider, case) for case in cases])
     with EmbeddingAhead(tools.embedder, cases, embeds, judges=judge.members) as ahead:
@@ -118,6 +119,7 @@ def _decided(
             metrics,
             judge.vote,
         )
+    # The budget explains the error better than the fault of the judge that was not asked.
     if outcome.status == "error" and spent.over_budget:
         outcome = structs.replace(outcome, code=OutcomeCode.BUDGET_EXHAUSTED)
     return structs.replace(outcome, judging=spent)
@@ -134,6 +136,7 @@ def vote(outcomes: Sequence[Outcome], judges: Sequence[str], metrics: Sequence[M
     reason = "; ".join(
         f"{name}: {_word(outcome, metrics)}" for name, outcome in zip(judges, outcomes, strict=True)
     )
+    # Half of the judges is no majority: the others could have decided otherwise.
     if 2 * len(valid) <= len(outcomes):
         return structs.replace(
             next(outcome for outcome in outcomes if outcome.status == "error"), reason=reason

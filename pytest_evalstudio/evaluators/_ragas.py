@@ -193,6 +193,7 @@ def _answer_relevancy(case: Case, written: AnswerQuestions, vectors: TextEmbeddi
     if written.noncommittal:
         return MetricScore(value=0.0, reason="the answer is noncommittal", details=details)
     worst = one_line(written.questions[cosines.index(min(cosines))])
+    # Opposed embeddings count as no similarity: the metric has the range 0 to 1.
     return MetricScore(
         value=max(0.0, sum(cosines) / len(cosines)), reason=f"it would answer: {worst}", details=details
     )
@@ -200,6 +201,7 @@ def _answer_relevancy(case: Case, written: AnswerQuestions, vectors: TextEmbeddi
 
 def context_precision(case: Case) -> Flow[MetricScore]:
     """Judge the usefulness of each chunk for the expected answer: one question per chunk with words."""
+    # Empty chunks are not asked about; they keep their rank as useless ones.
     indices = [index for index, chunk in enumerate(case.context) if has_words(chunk)]
     replies = yield [
         Question(
@@ -292,8 +294,10 @@ def together(flows: Sequence[Flow[Any]]) -> Flow[list[Any]]:
             results[index] = end.value
 
     for index, flow in enumerate(flows):
+        # Bound as a default: the loop would have changed `flow` before a later call.
         advance(index, lambda flow=flow: next(flow))  # type: ignore[misc]
     while waiting:
+        # Fixed before the flows go on, since finished ones leave `waiting`.
         order = list(waiting)
         replies = iter((yield [question for index in order for question in waiting[index]]))
         for index in order:
@@ -338,6 +342,7 @@ def numbered(**lists: str) -> Consistency:
 
 def in_order(verdicts: Sequence[Mapping[str, Any]], what: str) -> list[Mapping[str, Any]]:
     """Return the verdicts in the order of their numbers; as they are where all of them are the same."""
+    # Fewer numbers than verdicts are accepted by `numbered` only where all verdicts are the same.
     by_number = {verdict[what]: verdict for verdict in verdicts}
     return (
         [by_number[position] for position in range(1, len(verdicts) + 1)]

@@ -122,6 +122,7 @@ def worst_sentence(text: str, texts: Sequence[Claim], scores: Sequence[float], w
     if scores[position] > _PERFECT:
         return ""
     start, end = texts[position].start, texts[position].end
+    # The whole text is masked before the sentence is cut out: a secret may go beyond the sentence.
     return f"{what} ({figure(scores[position])}): {one_line(redact(text)[start:end])}"
 
 

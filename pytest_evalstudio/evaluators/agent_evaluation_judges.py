@@ -82,6 +82,7 @@ class AnswerJudge:
                 rationale=self.rationale,
                 settings=self.settings(),
                 evidence=self.evidence,
+                # Without evidence there is nothing that could contradict the rating.
                 consistency=self.contradiction if self.evidence else None,
             )
         )
@@ -112,6 +113,7 @@ class CorrectnessJudge(AnswerJudge):
     )
     prompts: ClassVar[tuple[str, ...]] = ("correctness_judge",)
     query: ClassVar[str] = "Is the answer correct?"
+    # Without the expected output, in whose place facts are enough; see `not_applicable`.
     needs: ClassVar[tuple[str, ...]] = ("question", "actual_output")
 
     def not_applicable(self, case: Case) -> str:
@@ -296,6 +298,7 @@ class GlobalGuidelineAdherenceJudge(AnswerJudge):
             raise ConfigurationError(
                 'global_guidelines: expected a list of texts, e.g. ["The answer is in English."]'
             )
+        # The class is frozen, and an evaluator must be hashable.
         object.__setattr__(self, "global_guidelines", tuple(guidelines))
 
     def settings(self) -> Mapping[str, Any]:

@@ -80,6 +80,7 @@ class AnswerCorrectness:
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
         def finish(considered: Sequence[tuple[Case, Compared]]) -> list[Outcome]:
             texts = (text for case, compared in considered for text in _embedded(case, compared))
+            # Without a judgement that succeeded there is no text, and no need to load the model.
             vectors = TextEmbeddings(texts, tools.embedder) if considered else None
             return [self._outcome(case, compared, vectors) for case, compared in considered]
 
@@ -139,6 +140,7 @@ def _compared(case: Case) -> Flow[Compared]:
         claims_question(case, case.expected_output),
     ]
     answer_claims, expected = map(claims_in, replies)
+    # Nothing to compare: all statements of the other side are unmatched, without a question.
     if not answer_claims or not expected:
         return Compared(
             sorted={"both": [], "answer_only": answer_claims, "expected_only": expected}, reasons={}

@@ -96,6 +96,7 @@ class Classification:
             f" {one_line(case.expected_output, _LABEL_CHARS)!r}"
         )
         return Outcome.score(
+            # A single answer has no precision or recall of a label; `aggregate` computes them.
             {"accuracy": float(is_correct), "precision": None, "recall": None, "f1": None},
             reason="" if is_correct else shown,
         )
@@ -112,6 +113,7 @@ class Classification:
         if not pairs:
             return ModelScore(scores={})
         labels, matrix = confusion_matrix(pairs)
+        # Means over expected labels only: each misspelt answer would otherwise be a label with a recall of 0.
         expected = sorted({pair[0] for pair in pairs})
         table: dict[str, object] = {"labels": labels, "matrix": matrix}
         positive = self.label(self.positive_label)

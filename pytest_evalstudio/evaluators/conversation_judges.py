@@ -51,6 +51,7 @@ class GradingJudge:
             isinstance(line, str) and line.strip() for line in self.criteria
         ):
             raise ConfigurationError('criteria: expected a list of texts, e.g. ["The goal is reached."]')
+        # A list could not be hashed, and the class is frozen.
         object.__setattr__(self, "criteria", tuple(self.criteria))
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
@@ -94,6 +95,7 @@ def _contradiction(reply: Mapping[str, Any]) -> str:
 
 def _steps(case: Case) -> Iterator[str]:
     """Yield messages and calls in the order in which they happened."""
+    # A conversation that was run has its earlier turns in the answer, with the calls between them.
     for turn in case.conversation if not case.answer.turns else ():
         yield f"{turn.role}: {turn.content}"
     if not case.answer.turns:
@@ -118,6 +120,7 @@ def _shortened(steps: Sequence[str]) -> list[str]:
     left_out = len(numbered) - _MAX_STEPS
     if left_out <= 0:
         return numbered
+    # The task is at the beginning and its result at the end.
     half = _MAX_STEPS // 2
     return [*numbered[:half], f"... {left_out} steps are left out ...", *numbered[-half:]]
 

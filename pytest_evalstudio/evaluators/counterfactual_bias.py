@@ -111,6 +111,7 @@ def sentiments(texts: Sequence[str], classifier: TextClassifier | None) -> dict[
     Raises:
         EvaluationError: if the classifier has no such labels.
     """
+    # Perturbations of one question share the original, whose answer is rated once.
     distinct = list(dict.fromkeys(texts))
     if classifier is None:
         return {text: lexicon_sentiment(text) for text in distinct}
@@ -130,4 +131,5 @@ def _balance(row: Mapping[str, float], name: str) -> float:
                 f" {', '.join(row)}"
             )
         probabilities[sign] = float(row[labels[0]])
+    # Probabilities of labels that are not exclusive may add up to more than 1.
     return max(-1.0, min(1.0, probabilities["pos"] - probabilities["neg"]))

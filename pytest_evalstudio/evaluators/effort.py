@@ -125,6 +125,7 @@ def amounts_of(case: Case) -> dict[str, float | None]:
     answer = case.answer
     usage = answer.usage
     tokens = [usage[name] for name in (INPUT, OUTPUT) if name in usage]
+    # Some services count cached tokens beside those of the input and not among them.
     uncached = float(max(0, usage[INPUT] - usage[CACHED])) if INPUT in usage and CACHED in usage else None
     return {
         "calls": float(len(calls)),
@@ -153,6 +154,7 @@ def _identity(call: ToolCall) -> bytes:
     arguments = call.arguments if call.arguments.__class__ is dict else dict(call.arguments)
     content = (call.name, arguments, call.arguments_text)
     try:
+        # As JSON, since arguments may be nested; the order of their keys does not matter.
         return orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
     except orjson.JSONEncodeError:  # half a surrogate pair, a large integer, a value that JSON lacks
         return _SORTED_JSON.encode(content).encode("ascii")

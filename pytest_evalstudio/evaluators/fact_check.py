@@ -107,6 +107,7 @@ class FactCheck:
                 prompt="fact_check",
                 texts={**asked_texts(case), "answer": case.actual_output},
                 reply=_REPLY,
+                # No part of the reply follows from another: the score is computed here.
                 consistency=independent,
             )
         ]

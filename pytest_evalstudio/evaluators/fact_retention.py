@@ -89,6 +89,7 @@ class FactRetention:
     def _score(self, case: Case) -> Outcome:
         messages = _messages(case)
         facts = self._facts(messages)
+        # What tools, documents or the assistant itself named is no contradiction of the user.
         known = "\n".join(
             [*case.context, *(call.result or "" for call in case.tool_calls), *case.all_outputs]
         )

@@ -90,6 +90,7 @@ class FinalState:
             return Outcome.error(f"{fact}, so that it cannot be scored again", OutcomeCode.INPUT_INVALID)
         except EvaluationError as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
+        # Without the state before, None: that nothing changed is not known.
         changes = None if state.before is None else self._unexpected(before, after, case)
         share = 1 - len(unmet) / len(case.expected_state)
         if self.forbid_changes and changes:

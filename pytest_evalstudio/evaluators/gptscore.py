@@ -86,6 +86,7 @@ class GptScore:
             {key: self.passages(case, instruction) for key, instruction in instructions.items()}
             for case in cases
         ]
+        # The passages of all metrics and cases in one batch; equal ones are read once.
         passages = list(
             dict.fromkeys(passage for plan in plans for of_metric in plan.values() for passage in of_metric)
         )
@@ -102,6 +103,7 @@ def _outcome(
     scores = {}
     for key, passages in plan.items():
         values = [value for value in map(means.__getitem__, passages) if value is not None]
+        # A mean over the other passages alone would compare only one direction.
         if len(values) < len(passages):
             return unscorable(f"the answer or what it is compared with has no tokens: {NO_TOKENS}")
         scores[key] = round(math.fsum(values) / len(values), 6)

@@ -237,6 +237,7 @@ def _marked_fragments(
     answer: Sequence[Claim], support: Sequence[float], distances: Sequence[float]
 ) -> tuple[Fragment, ...]:
     """Return a fragment per sentence; sentences beyond the boundary are marked."""
+    # By the start of the sentence: the fragments may be only some of the sentences.
     beyond = {
         sentence.start: distance for sentence, distance in zip(answer, distances, strict=True) if distance < 0
     }

@@ -110,6 +110,7 @@ class HcatCompleteness:
         if (nothing := nothing_to_compare(answer, context, self.metrics)) is not None:
             return nothing
         weights = weights_of(context, self.weights)
+        # Distinct sentences only: the time of the exact distance grows with the cube of their number.
         context_masses = _masses(context, weights)
         answer_masses = _masses(answer, weights_of(answer, self.weights))
         similarities = vectors.cosines(list(context_masses), list(answer_masses))

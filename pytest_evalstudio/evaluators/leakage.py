@@ -129,6 +129,7 @@ class PiiLeakage(_Leakage):
         """Presidio and a pipeline, if they are to be used."""
         if self.detector == "rules":
             return ()
+        # An option that is missing is reported with its remedy, not as a pipeline without a name.
         if not self.spacy_pipeline:
             return ("option:spacy_pipeline",)
         return (f"spacy_pipeline:{self.spacy_pipeline}",)

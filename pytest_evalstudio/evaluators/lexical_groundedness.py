@@ -90,6 +90,7 @@ class LexicalGroundedness:
     )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        # Several models answer the same question from the same context.
         sources: dict[tuple[str, ...], SourceVocabulary] = {}
         outcomes = []
         for case in cases:
@@ -141,6 +142,7 @@ def _fragments(support: Support, spans: Sequence[tuple[int, int]]) -> tuple[Frag
 
 def _reason(answer: str, support: Support) -> str:
     parts = []
+    # Masked as a whole, and of equal length, so that the positions of tokens stay valid.
     answer = redact(answer)
     for kind, tokens in (("words", support.unsupported_words), ("numbers", support.unsupported_numbers)):
         if tokens:

@@ -92,6 +92,7 @@ class LoopingDetection:
             "compression_ratio": compression_ratio(text),
         }
         reason, fragments = _repeats(text, spans, keys)
+        # Repeated sentences explain more than the repeated substring that they contain.
         if repeated and not fragments:
             reason = f"{len(repeated)} characters occur {text.count(repeated)} times: {one_line(repeated)!r}"
             fragments = _occurrences(text, repeated)

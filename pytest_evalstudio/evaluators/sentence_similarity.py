@@ -187,6 +187,7 @@ class AnswerRelevancySentenceSimilarity:
         texts = {
             text
             for case, answer in zip(cases, read, strict=True)
+            # The question alone need not be embedded where there is nothing to compare it with.
             if answer
             for text in (case.question, *(sentence.text for sentence in answer))
         }
@@ -260,4 +261,5 @@ class AnswerSemanticSimilarity:
             vectors = TextEmbeddings((text for pair in pairs for text in pair), tools.embedder)
             return [float(best_columns(vectors, [answer], [expected])[0]) for answer, expected in pairs]
         values = provided(tools.cross_encoder, "cross-encoder").score(pairs)
+        # Heads of cross-encoders may give values slightly beyond 0 and 1.
         return [round(min(1.0, max(0.0, value)), DIGITS) for value in values]

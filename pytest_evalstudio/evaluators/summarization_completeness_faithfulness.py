@@ -184,6 +184,7 @@ def _entailment(
     summary: Sequence[Claim], document: Sequence[Claim], by_pair: Mapping[tuple[str, str], Entailment]
 ) -> list[list[float]]:
     """Per sentence of the summary its entailment by each sentence of the document; repeats share a row."""
+    # Rounded, since the order of a batch changes the last digits of a model's floats.
     rows = {
         text: [round(by_pair[sentence.text, text].entailment, DIGITS) for sentence in document]
         for text in dict.fromkeys(sentence.text for sentence in summary)

@@ -92,6 +92,7 @@ class TextMatching:
         except (EvaluationError, DataError) as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         outcome = boolean_outcome(self.metrics, answer_fault, context_fault, fragments=fragments)
+        # No chunk came: that explains more than that the condition is not met in an empty text.
         if context_fault and not case.has_context and case.is_rag:
             outcome = structs.replace(outcome, code=OutcomeCode.NOT_RETRIEVED)
         if is_forbidden:  # last: one observation of a forbidden text decides, whatever the context lacks

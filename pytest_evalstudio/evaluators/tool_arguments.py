@@ -94,6 +94,7 @@ class ToolArguments:
         return Outcome.score(
             {
                 "valid_tool_calls": 1 - len(wrong) / len(faults),
+                # Calls without identifiers say nothing of support.
                 "supported_identifiers": 1 - len(unsupported) / count if count else None,
             },
             reason="; ".join(parts),

@@ -115,6 +115,8 @@ class ToolCalls:
         expected = [
             call for call in case.expected_tool_calls if is_selected(call.name, self.only, self.ignore)
         ]
+        # The numbers among all calls, as the report lists
+        # them, also where `only` and `ignore` leave calls out.
         numbered = [
             (number, call)
             for number, call in enumerate(case.tool_calls, 1)
@@ -151,6 +153,7 @@ class ToolCalls:
         numbers: Sequence[int],
     ) -> str:
         parts = []
+        # In the other modes an expected call may not be missing.
         if self.mode != "subset":
             missing = [_shown(expected[index]) for index in comparison.missing]
             parts += [f"missing: {listed(missing, _SHOWN_CALLS)}"] if missing else []
@@ -161,6 +164,7 @@ class ToolCalls:
             if pair.faults
         ]
         parts += [f"wrong arguments: {listed(wrong, _SHOWN_CALLS)}"] if wrong else []
+        # These modes allow further calls.
         if self.mode not in ("superset", "in_order"):
             others = [_shown(actual[index]) for index in comparison.unexpected]
             parts += [f"unexpected: {listed(others, _SHOWN_CALLS)}"] if others else []

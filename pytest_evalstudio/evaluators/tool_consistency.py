@@ -88,6 +88,7 @@ class ToolConsistency:
     def _calls(self, case: Case) -> Iterator[str]:
         for call in case.tool_calls:
             if is_selected(call.name, self.only, self.ignore):
+                # The order in which a model writes arguments has no meaning.
                 arguments = dict(sorted(call.arguments.items()))
                 yield (
                     call_text(call.name, arguments, call.arguments_text)

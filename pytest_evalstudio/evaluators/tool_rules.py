@@ -208,6 +208,7 @@ def _faults(rule: Rule, case: Case) -> Iterator[BrokenRule]:
         yield broken("after", first, f"{_named(calls, first)} before {one_line(rule.after)}")
     if rule.not_after_error:
         first_error = next((index for index, call in enumerate(calls) if call.error), len(calls))
+        # The last call decides: an error after all calls of the tool breaks nothing.
         if concerned[-1] > first_error:
             index = next(index for index in concerned if index > first_error)
             yield broken("not_after_error", index, f"{_named(calls, index)} after an error")

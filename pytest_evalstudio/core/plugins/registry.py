@@ -141,12 +141,14 @@ class PluginRegistry(Generic[P, S]):
         """Make the plugin with that id known, by importing only its module if the index has it."""
         if self._scanned or id in self._imported:
             return
+        # Plugins from elsewhere may have the id of a module that has not been imported.
         if self._plugins.keys() != self._imported or _installed(self.group):
             self._scan()
             return
         module = MODULES.get(self.kind, {}).get(id, "")
         if module in self._unread():
             self._read(module)
+        # The index may be older than the folder.
         if id not in self._imported:
             self._scan()
 
@@ -245,6 +247,7 @@ class Registry:
 
 
 def _installed(group: str) -> list[EntryPoint]:
+    # Installing or removing a package changes the time of its folder, which makes the cache miss.
     folders = tuple((folder, _changed_at(folder)) for folder in sys.path)
     return _entry_points(folders).get(group, [])
 
@@ -285,6 +288,7 @@ def declared_in(module: ModuleType, spec: type[Any]) -> list[Any]:
         for plugin in vars(module).values()
         if not isinstance(plugin, ModuleType)
         and spec_of(plugin, spec) is not None
+        # A module may import a declared class, which another module has brought already.
         and plugin.__module__ == module.__name__
     ]
 
