@@ -338,11 +338,14 @@ class ModelSession:
                 task_list[key] = task
                 if isinstance(request, Prompt):
                     origins[task] = request
+            # Once for each request, also where two requests
+            # share a task, so that the count reaches the total.
             task.add_done_callback(count)
             tasks.append(task)
         try:
             return list(await asyncio.gather(*tasks))
         except BaseException:
+            # Ctrl+C in a notebook must not lose answers that have been paid for.
             self._interrupted.keep((prompt, task) for task, prompt in origins.items())
             raise
         finally:
@@ -393,6 +396,7 @@ class ModelSession:
         self, prompt: Prompt, key: str, admit: Admission | None, accept: Callable[[Answer], bool]
     ) -> Answer:
         """Ask the host and store its answer."""
+        # A fault such as a wrong key ends the asking: every further question would fail alike.
         if self._end:
             return structs.replace(self._not_asked(self._end), access_refused=True)
         if (each := self.spec.unsupported(prompt)) is not None:
@@ -413,6 +417,7 @@ class ModelSession:
             return self._not_asked(str(exc))
         if trace is not None:
             answer = await trace.completed(answer, prompt.text, max_text_chars=self._max_text_chars)
+        # Before it is stored or shown: an application may quote its own key in an error.
         answer = without_secrets(valid_data(answer), self._secrets)
         if answer.error:
             return self._failure(answer.error, self.labels.priced(answer))
@@ -459,6 +464,7 @@ class ModelSession:
             message = self.mask(str(fault))
             if fault.ends_asking:
                 self._end = message
+            # Faults that no other try mends, e.g. of one question, say nothing of the service's state.
             if fault.retry:
                 self._breaker.miss(message, fault.cause)
                 message += afterword(fault, tries, self.limits)

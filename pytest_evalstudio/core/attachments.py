@@ -142,6 +142,7 @@ def media_type_of(content: bytes, name: str) -> str:
             return media_type
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return WEBP
+    # A zip; other archives are no attachments.
     if content.startswith(b"PK\x03\x04"):
         return DOCX if _is_docx(content) else ""
     if b"\0" in content:
@@ -185,6 +186,7 @@ def content_of(attachment: Attachment) -> bytes:
         raise _changed(attachment)
     with _LOCK:
         _CONTENTS[attachment.sha256] = content
+        # The latest one stays, whatever its size: it is sent again at once to the next model.
         while len(_CONTENTS) > 1 and sum(map(len, _CONTENTS.values())) > MAX_CACHED_BYTES:
             del _CONTENTS[next(iter(_CONTENTS))]
     return content

@@ -42,6 +42,7 @@ class Store:
         self._title = title
         self._content = content
         self._schema = schema
+        # Reentrant: `change` and `transact` hold it while `_run` takes it.
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._is_opened = False
@@ -92,6 +93,8 @@ class Store:
         """
 
         def within(connection: sqlite3.Connection) -> T:
+            # IMMEDIATE takes the write lock at once; a read
+            # that becomes a write later can fail with "locked".
             connection.execute("BEGIN IMMEDIATE")
             try:
                 result = work(connection)
@@ -110,6 +113,7 @@ class Store:
         """Close the file; the store is empty from now on."""
         with self._lock:
             self._disconnect()
+            # Not to be opened again by a late call.
             self._is_opened = True
 
     def warn(self, text: str) -> None:
@@ -131,6 +135,7 @@ class Store:
                     self.warn(f"the {self._title} {self.path} could not be used: {exc}")
             except sqlite3.DatabaseError as exc:
                 self._move_aside(exc)
+                # The next call begins a new file.
                 self._is_opened = False
             except ValueError as exc:  # half a character in a text, which SQLite does not take
                 self.warn(f"the {self._title} {self.path} could not be used: {exc}")
@@ -168,6 +173,7 @@ class Store:
         )
         try:
             connection.execute("PRAGMA journal_mode = WAL")
+            # In WAL mode a power failure may lose the last answers, and never damages the file.
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript(self._schema)
             self._inode = path.stat().st_ino
@@ -192,6 +198,7 @@ class Store:
                 except sqlite3.Error:  # the loop tries to read it without its log
                     continue
                 try:
+                    # SQLite opens any file; only a query finds out whether it can be read.
                     tables = connection.execute("SELECT name FROM sqlite_master LIMIT 1").fetchall()
                 except sqlite3.Error:
                     tables = []
@@ -218,6 +225,7 @@ class Store:
                 lock.execute("BEGIN EXCLUSIVE")
                 if not self.path.exists() or self.path.stat().st_ino != self._inode:
                     return  # another process has moved it already
+                # A log of the corrupt file would be replayed into the new one.
                 for suffix in ("-wal", "-shm"):
                     self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
                 os.replace(self.path, aside)

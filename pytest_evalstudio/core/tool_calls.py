@@ -233,6 +233,7 @@ def _arguments(value: object) -> tuple[Mapping[str, Any], str]:
             return NO_ARGUMENTS, value
     if not isinstance(parsed, Mapping) or is_deep(parsed):
         return NO_ARGUMENTS, _text(value)
+    # Python code may give other keys; JSON has texts only.
     return {str(name): item for name, item in parsed.items()}, ""
 
 
@@ -248,6 +249,7 @@ def is_deep(value: object) -> bool:
         else:
             return False  # as nearly all arguments
     level = [value] if isinstance(value, _CONTAINERS) else []
+    # Level by level, since a recursive search would reach Python's limit on what it is to find.
     for _ in range(MAX_DEPTH):
         if not level:
             return False

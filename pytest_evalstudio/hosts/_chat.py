@@ -94,6 +94,7 @@ class ChatCompletions(ChatClient, OpenAIService):
             fault = self.status_fault(exc)
             if fault.cause in CONTENT_CAUSES:  # whose message may quote any word of the request
                 raise fault from exc
+            # Asked again with the next form; the refused one is remembered, so the recursion ends.
             if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
                 self._refused.add(form)
                 return await self.answer(prompt)
@@ -160,6 +161,7 @@ class ChatCompletions(ChatClient, OpenAIService):
                     raise broken_off(self.url) from exc
                 raise
             collected.request_id = stream.response.headers.get("x-request-id") or collected.id
+        # A stream that ends without it was cut by a proxy or the service, without an error.
         if collected.finish_reason is None:
             raise broken_off(self.url)
         return self._read(collected, first_token_s=collected.first_token_s)
@@ -184,6 +186,7 @@ class ChatCompletions(ChatClient, OpenAIService):
         text, finish = first_choice(reply, self.url)
         usage = usage_of(getattr(reply, "usage", None))
         reason = finish_reason(finish)
+        # With a text the filter has cut the answer, which is kept and marked by `finish_reason`.
         if reason == CONTENT_FILTER and not text:
             raise withheld()
         if reason == LENGTH and not text:
@@ -206,6 +209,7 @@ class ChatCompletions(ChatClient, OpenAIService):
                 f"{self.url} sent a reply without a text: choices[0].message.content is null (finish_reason"
                 f" {finish!r}); check llm_model_name and arguments"
             )
+        # Prices of this configuration come before what the service reports.
         cost = self._cost(usage)
         if cost is None:
             models = (_text_of(reply, "model"), self.llm_model_name)

@@ -120,6 +120,7 @@ def read_document(
         )
     deadline = Deadline(location, timeout_s)
     content = _content(path, location, max_bytes, deadline)
+    # The content decides: the name of a URL need not say the kind.
     suffix = ".pdf" if content.startswith(b"%PDF-") else path.suffix.lower()
     return converted(content, suffix, location, deadline)
 
@@ -159,6 +160,7 @@ def decode(content: bytes, location: str) -> str:
     for mark, encoding in _BOMS:
         if content.startswith(mark):
             return content.decode(encoding, errors="replace").removeprefix("\ufeff")
+    # Latin-1 would read any bytes as text.
     if b"\0" in content:
         raise DataError("this is a binary file, not text", source=location)
     try:
@@ -192,7 +194,9 @@ def download(
     from pytest_evalstudio.hosts._addresses import PrivateAddress, opener
 
     stem = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    # The suffix is known only after a download.
     for path in sorted(folder.glob(f"{stem}.*")):
+        # Another process may be writing it.
         if path.suffix != ".part":
             return path
     director = opener(allow_private_hosts=allow_private_hosts, trusted_hosts=trusted_hosts)
@@ -201,6 +205,8 @@ def download(
         request = urllib.request.Request(url, headers={"User-Agent": "pytest-evalstudio"})
         with director.open(request, timeout=timeout_s) as reply:
             content = bytearray()
+            # read1 returns what has arrived, so that the deadline
+            # holds for a server that sends a byte at a time.
             while block := reply.read1(_BLOCK_BYTES):
                 content += block
                 if len(content) > max_bytes:
@@ -232,6 +238,7 @@ def _keep(content: bytes, path: Path) -> Path:
 def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> bytes:
     """Return the bytes of a regular file, read in blocks up to the limit; pipes and devices are refused."""
     try:
+        # Before it is opened, which can wait or have effects for a pipe or device.
         if not stat.S_ISREG(path.stat().st_mode):
             raise DataError(
                 "this is not a file but a folder, device, pipe or socket; give a file", source=location
@@ -239,6 +246,7 @@ def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> b
         with open(
             os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb"
         ) as file:
+            # Once more for the open file: the path may lead to another one by now.
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise DataError(
@@ -248,6 +256,7 @@ def _content(path: Path, location: str, max_bytes: int, deadline: Deadline) -> b
             content = bytearray()
             while block := file.read(_BLOCK_BYTES):
                 content += block
+                # A file may grow while it is read.
                 _check_size(len(content), location, max_bytes)
                 deadline.check()
             return bytes(content)
@@ -281,6 +290,7 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart
     chars = 0
     try:
         reader = pypdf.PdfReader(io.BytesIO(content))
+        # Many PDFs are encrypted with an empty password, only to forbid printing.
         if reader.is_encrypted and not reader.decrypt(""):
             raise DataError("the PDF is encrypted; save it without a password", source=location)
         for number, page in enumerate(reader.pages, 1):

@@ -61,6 +61,7 @@ class StreamReader:
             try:
                 values.append(json.loads(event.data))
             except (ValueError, RecursionError) as exc:
+                # Half a value at the end: the connection broke, which another try may mend.
                 if not event.is_ended:
                     raise broken_off(self.url) from exc
                 text = quoted(event.data, self.mask)
@@ -117,6 +118,7 @@ async def events_in(texts: AsyncIterator[str]) -> AsyncIterator[Event]:
             data.append(line[5:].removeprefix(" "))
         elif line.startswith("event:"):
             name = line[6:].strip()
+        # A blank line ends an event; other lines, e.g. comments and ids, say nothing here.
         elif not line and is_ended:
             if data:
                 event = Event("\n".join(data), name)
@@ -140,6 +142,7 @@ async def _lines(texts: AsyncIterator[str]) -> AsyncIterator[tuple[str, bool]]:
     pieces: list[str] = []
     is_after_return = False
     async for text in texts:
+        # "\r\n" may arrive in two parts; its second half is no further line.
         if is_after_return and text.startswith("\n"):
             text = text[1:]
         if not text:

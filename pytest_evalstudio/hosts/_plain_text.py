@@ -162,6 +162,7 @@ def plain_html(text: str, tick: Tick = _nothing) -> str:
     while (start := text.find("<", at)) >= 0:
         tick()
         mark = _MARKUP.match(text, start)
+        # A "<" of plain text, e.g. "a < b".
         if mark is None:
             end = text.find("<", start + 1)
             end = len(text) if end < 0 else end
@@ -201,8 +202,10 @@ def _after_tag(text: str, start: int) -> int:
     simple = text.find(">", start)
     if simple < 0:
         return len(text)
+    # Without a value there can be no quoted ">".
     if "=" not in text[start:simple]:
         return simple + 1
+    # The bound keeps a page of unclosed quotes linear.
     for part in _TAG_PART.finditer(text, start, start + _MAX_TAG_CHARS):
         if part[0] == ">":
             return part.end()
@@ -231,6 +234,7 @@ class _Page:
             self._silent.clear()  # an unclosed head
         if name in self.SILENT:
             if closes and name in self._silent:
+                # Elements inside that were not closed end with it.
                 del self._silent[self._silent.index(name) :]
             elif not closes and len(self._silent) < MAX_OPEN_TAGS:
                 self._silent.append(name)

@@ -119,6 +119,7 @@ class Extractive:
         words = self._words(prompt.text)
         retrieved = best(index.chunk_scores(words), self.top_k)
         context = [index.chunks[at] for at in retrieved]
+        # Sentences of chunks that were not retrieved must not be in the answer.
         scores = [
             score if owner in retrieved else 0.0
             for score, owner in zip(index.sentence_scores(words), index.owners, strict=True)
@@ -126,6 +127,7 @@ class Extractive:
         positions: dict[str, int] = {}  # by sentence: overlapping chunks share some
         for at in best(scores, len(scores)):
             positions.setdefault(index.sentences[at], at)
+        # By rank until here, now in the order of the documents.
         sentence_positions = sorted(list(positions.values())[: self.answer_sentences])
         return Answer(
             text=" ".join(index.sentences[at] for at in sentence_positions) or self.no_answer,

@@ -106,6 +106,7 @@ class McpServer(Connected):
             raise HostFault(
                 f"{call.name} returned {len(text):,} characters; raise max_text_chars, or let it return less"
             )
+        # A tool that fails has answered: its error is the result of the call, not of the host.
         error = text if result.is_error else ""
         tool_call = ToolCall(
             name=call.name,
@@ -169,6 +170,7 @@ class McpServer(Connected):
         if self.tool:
             return ToolCall(name=self.tool, arguments={**self.arguments, self.argument: text})
         try:
+            # Several calls raise ValueError here as well: a prompt is one call.
             (call,) = read_tool_calls(json.loads(text))
         except (ValueError, RecursionError):
             raise HostFault(
@@ -189,6 +191,7 @@ class McpServer(Connected):
         server = self.url or self.command
         if isinstance(exc, MCPError) and exc.code != CONNECTION_CLOSED:
             return HostFault(f"{server} refused the request: {quoted(str(exc), self._mask)}; check the call")
+        # From here on the connection may be out of step with the server; the next question opens a new one.
         connection.is_broken = True
         if isinstance(exc, MCPError):
             note = connection.relayed_note()

@@ -11,6 +11,7 @@ from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.plots.colours import QUIET
 from pytest_evalstudio.plots.text import fitted
 
+# 10 is for a rough step above 5.
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 

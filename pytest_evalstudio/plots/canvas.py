@@ -158,6 +158,7 @@ class Canvas:
 
 
 def _number(value: float) -> str:
+    # Hundredths of a pixel are not seen; `g` would write large numbers with an exponent.
     return f"{round(float(value), 2):g}" if abs(value) < 1e5 else f"{value:.0f}"
 
 

@@ -41,6 +41,7 @@ def dot_plot(
     ends = [*(dot.low for dot in dots), *(dot.high for dot in dots)]
     ends += [threshold] if threshold is not None else []
     low, high = min(ends, default=0.0), max(ends, default=1.0)
+    # Equal ends would have no scale.
     margin = (high - low) * 0.05 or 1.0
     scale = Scale(low - margin, high + margin, left, WIDTH - 70)
     bottom = 44 + LINE_HEIGHT * len(dots)

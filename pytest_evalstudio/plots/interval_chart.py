@@ -95,4 +95,5 @@ def _ends(metric: Metric, values: Sequence[float], means: Sequence[Mean]) -> tup
     thresholds = [metric.threshold] if math.isfinite(metric.threshold) else []
     low = metric.range[0] if math.isfinite(metric.range[0]) else min(values_shown)
     high = metric.range[1] if math.isfinite(metric.range[1]) else max([*values_shown, *thresholds])
+    # Equal values would divide by zero in `position`.
     return low, high if high > low else low + 1.0

@@ -66,6 +66,7 @@ def _differing(names: Sequence[str], limit: int) -> list[str]:
     """Return what differs between names, with ellipses for what is common; whole names if that is long."""
     if len(set(names)) < 2:
         return list(names)
+    # What the first and the last in order have in common, all of them have.
     start = _common_start(min(names), max(names))
     backwards = [name[::-1] for name in names]
     end = min(_common_start(min(backwards), max(backwards)), *(name[len(start) :] for name in names), key=len)
@@ -94,6 +95,7 @@ def _without_prefix(names: Sequence[str], limit: int) -> list[str]:
         return list(names)
     shared = _common_start(min(names), max(names))
     cut = shared.rfind(" ") + 1
+    # Parts at a sign are often one name, e.g. "gpt-4", which is cut only where it does not fit.
     if max(len(name) - cut for name in names) > limit:
         cut = max(cut, *(shared.rfind(sign) + 1 for sign in "-_/:"))
     rests = [name[cut:] for name in names]

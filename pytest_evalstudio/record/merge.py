@@ -40,6 +40,7 @@ def merge(readers: Sequence[RecordReader], folder: Path, *, allow_partial: bool 
         )
     writer = RecordWriter(
         folder,
+        # Without the tables, which `_copy` collects from all records.
         msgspec.structs.replace(first, evaluators={}, models={}, files=(), steps={}, documents={}, spans={}),
     )
     with closing(writer):
@@ -100,6 +101,7 @@ def _shards(readers: Sequence[RecordReader]) -> Shards | None:
 
 def _check(first: Run, run: Run) -> None:
     for id, entry in run.evaluators.items():
+        # Scores under other options are not comparable, and the merged header has one entry for each id.
         if id in first.evaluators and first.evaluators[id] != entry:
             raise ConfigurationError(
                 f"evaluator {id}: has other options in the run of {run.created}; the records are no shards of"
@@ -122,6 +124,7 @@ def _merged(runs: Sequence[Run]) -> Run:
         created=min(run.created for run in runs),
         finished=max(time for time in finished if time is not None) if all(finished) else None,
         interrupted=any(run.interrupted for run in runs),
+        # The worst: 0 is a session that passed.
         exit_status=max((run.exit_status for run in runs if run.exit_status is not None), default=None),
         judging=judging if spent else None,
         uncollected=tuple(dict.fromkeys(nodeid for run in runs for nodeid in run.uncollected)),
@@ -133,6 +136,7 @@ def _merged(runs: Sequence[Run]) -> Run:
 def _session(runs: Sequence[Run]) -> SessionEnd | None:
     """Return the tests of all sessions together; None where one of the runs was no session."""
     ends = [run.session for run in runs if run.session is not None]
+    # A sum over some of the shards would look like that of the whole run.
     if len(ends) < len(runs):
         return None
     names = (name for end in ends for name in end.failed_names)

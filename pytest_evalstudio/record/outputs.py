@@ -83,6 +83,7 @@ class OutputFolder:
         Raises:
             ConfigurationError: for the first of them that is foreign or a symbolic link.
         """
+        # Only below the current folder: links above it are the machine's own.
         for path in _below_here(self.path):
             if path.is_symlink():
                 raise ConfigurationError(f"{path}: {_LINK}; {_OTHER_FOLDER}")
@@ -116,6 +117,7 @@ class OutputFolder:
         owned = self.owned()
         earlier = frozenset(name for name in owned if _is_below(name, PREVIOUS))
         current = owned - earlier - keep
+        # Without a page the files are those of a run that did not finish: no report to set aside.
         if PAGE not in current:
             self._remove(current)
             self.list_files(owned - current)
@@ -141,7 +143,9 @@ class OutputFolder:
         earlier = {name.removeprefix(f"{PREVIOUS}/"): name for name in owned if _is_below(name, PREVIOUS)}
         if not earlier:
             return
+        # Both places are listed, as in `set_aside`.
         self.list_files([*owned, *earlier])
+        # The page last, so that it is never there without its files.
         _move(self.path / PREVIOUS, self.path, sorted(earlier, key=lambda name: name == PAGE))
         self._remove_empty_folders(earlier.values())
         self.list_files(earlier)
@@ -149,6 +153,7 @@ class OutputFolder:
     @contextmanager
     def building(self) -> Iterator[Path]:
         """Provide an empty folder for a new report, and remove it at the end."""
+        # Within the folder: files can be moved in one step only within one file system.
         draft = self.path / BUILDING
         _remove_tree(draft)
         draft.mkdir(parents=True)
@@ -202,12 +207,14 @@ class OutputFolder:
 
     def _remove(self, names: Iterable[str]) -> None:
         names = list(names)
+        # The page first: without its files it would show a damaged report.
         for name in sorted(names, key=lambda name: PurePosixPath(name).name != PAGE):
             (self.path / name).unlink(missing_ok=True)
         self._remove_empty_folders(names)
 
     def _remove_empty_folders(self, names: Iterable[str]) -> None:
         folders = {parent for name in names for parent in PurePosixPath(name).parents if str(parent) != "."}
+        # The deepest first, since a folder with folders in it is not empty.
         for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
             with suppress(OSError):  # the folder contains other files
                 (self.path / folder).rmdir()

@@ -96,6 +96,7 @@ class RecordReader:
             file.readline()
             number = 2
             while block := file.read(_BLOCK_BYTES):
+                # Up to the end of the line that the block cuts.
                 block += file.readline()
                 outlines = decode_outlines(block)
                 if outlines is not None:

@@ -99,6 +99,7 @@ class RecordWriter:
         final = self.path.with_name(f".{FILE}.{secrets.token_hex(4)}.tmp")
         with open(self.path, "rb") as unsorted, open(final, "xb") as target:
             target.write(encode_line(self.run) + b"\n")
+            # Sorted by the index of the item, the first part of the tuple.
             for _, start, end in sorted(self._spans.values()):
                 unsorted.seek(start)
                 target.write(unsorted.read(end - start))
@@ -111,6 +112,7 @@ class RecordWriter:
 
     def _write(self, line: bytes) -> None:
         self._end += self._file.write(line + b"\n")
+        # A run that is killed leaves all items that have finished.
         self._file.flush()
 
 

@@ -32,6 +32,7 @@ _tokenizer = Tokenizer(replace_not_contraction=False)
 
 def _tokenized(part: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return the tokens of a part of a text without spaces, and the index of their first characters."""
+    # The tokenizer divides such a word nowhere; other letters may be two words, e.g. "iPhone".
     if part.isalpha() and (part.islower() or part.istitle() or part.isupper()):
         return (part,), (0,)
     tokens = [token for token in _tokenizer.tokenize(part) if token.value]
@@ -54,6 +55,7 @@ class Paragraph:
 
     def __init__(self, text: str) -> None:
         parts = text.split(" ")
+        # The choice once for all parts saves a call for each word of an ordinary paragraph.
         tokens = list(map(_cached if max(map(len, parts)) <= _MAX_CACHED_CHARS else _tokens, parts))
         ends = accumulate(len(part) + 1 for part in parts)
         self._values = [value for values, _ in tokens for value in values]

@@ -123,6 +123,7 @@ def _escaped_character(match: re.Match[str]) -> str:
     if match[2]:
         return _ESCAPED.get(match[2], match[2])
     character = chr(int(match[1], 16))
+    # Half of a surrogate pair is no character that could be written.
     return "\ufffd" if "\ud800" <= character <= "\udfff" else character
 
 
@@ -161,6 +162,7 @@ def same_characters(first: str, second: str) -> bool:
     """
     if first == second:
         return True
+    # Nothing in them can be folded, and they differ.
     if first.isascii() and second.isascii() and not _ASCII_SPACE.search(f"{first}{second}"):
         return False
     return (
@@ -183,6 +185,7 @@ def fold_with_origins(text: str, *, join_numbers: bool = True) -> Folded:
     plain = fold_characters(text)
     if join_numbers and "\n" in plain:
         plain = _BROKEN_NUMBER.sub(lambda match: " " * len(match[0]), plain)
+    # ASCII has neither marks nor characters of zero width.
     if plain.isascii():
         return Folded(plain)
     is_composed = unicodedata.is_normalized("NFC", plain)
@@ -196,6 +199,7 @@ def fold_with_origins(text: str, *, join_numbers: bool = True) -> Folded:
         composed = "" if _ZERO_WIDTH.match(match[0]) else unicodedata.normalize("NFC", match[0])
         parts += plain[position : match.start()], composed
         origins += range(position, match.start())
+        # All characters of a composition come from the place where it begins.
         origins += [match.start()] * len(composed)
         position = match.end()
     origins += range(position, len(plain) + 1)

@@ -86,6 +86,7 @@ def split_units(text: str) -> Sequence[Unit]:
     >>> [(unit.kind, unit.names) for unit in split_units("| Card | Fee |\n|---|---|\n| Gold | 5 USD |")]
     [('header', ()), ('row', ('Card', 'Fee'))]
     """
+    # One line of prose, as most texts, needs no search for structure.
     if not _STRUCTURE.search(text):
         return [Unit(start, end) for start, end in prose_sentences(text)]
     units: list[Unit] = []
