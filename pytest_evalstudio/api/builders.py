@@ -138,6 +138,7 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
             raise ConfigurationError(f"eval_case: a case has no field {name!r}. {hint}".strip())
         if value is None and "None" not in case_fields[name]:
             del values[name]  # as null in a file
+        # Calls have readers of their own, which take more forms than a tuple.
         elif case_fields[name].startswith("tuple") and not name.endswith("tool_calls"):
             values[name] = _items(name, value)
     for name, words in _WORDS.items():

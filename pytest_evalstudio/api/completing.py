@@ -76,6 +76,7 @@ def complete_lab(
     home = Path(folder).absolute()
     location = documents_location(documents, home)
     waiting = missing_rows(lab)
+    # Before any model is opened: one without a table stops the command before it has cost anything.
     model_tables = _tables_of(lab, {row.model_key for row in waiting}, tables, plugins, trust)
     questions = {
         (row.key, row.model_key): row.input for row in (*lab.raw_dataset.inputs, *lab.dataset.inputs)

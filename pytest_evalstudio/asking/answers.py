@@ -169,6 +169,7 @@ class AnswerCache:
                 }
             )
             return StoredAnswer(answer=answer, run=run, stored_at=rows[0][1])
+        # Fields of `Answer` change between versions; an entry that no longer fits is as good as none.
         except (ValueError, TypeError, KeyError, RecursionError):
             self.store.warn(f"an answer in {self.path} cannot be read; it is asked for again")
             return None
@@ -188,6 +189,7 @@ class AnswerCache:
             for item in structs.fields(answer)
             if item.name not in _NOT_STORED
         } | {
+            # Frozen mappings, which json does not write.
             "usage": dict(answer.usage),
             "grades": dict(answer.grades),
             "tool_calls": [call.to_dict() for call in answer.tool_calls],
@@ -213,6 +215,7 @@ class AnswerCache:
         """
         token, now = uuid.uuid4().hex, time.time()
         values = (key, token, now + LEASE_S, *valid_expiry(now, LEASE_S))
+        # 1 where the file cannot be written: then every process asks by itself.
         return token if self.store.change(_CLAIM, values, default=1) else ""
 
     def renew(self, key: str, token: str) -> None:
@@ -224,6 +227,7 @@ class AnswerCache:
 
     def release(self, key: str, token: str) -> None:
         """End a claim."""
+        # By the token: a claim that was void may belong to another process by now.
         self.store.change("DELETE FROM in_flight WHERE key = ? AND token = ?", (key, token))
 
     def drop(self, key: str) -> None:
@@ -246,6 +250,7 @@ class AnswerCache:
             state = os.stat(document)
             identity = (document, state.st_size, state.st_mtime_ns)
             if identity not in self._digests:
+                # Kept, since each question on a corpus asks for the digests of all its documents.
                 self._digests[identity] = file_sha256(document)
             return [os.path.basename(document), self._digests[identity]]
         except OSError:  # a URL, or a file that was removed since: its name is all that there is

@@ -73,6 +73,7 @@ class Limits:
         if workers <= 1:
             return self
         rate = None if self.requests_per_minute is None else self.requests_per_minute / workers
+        # At least one: more workers than requests would otherwise ask nothing.
         return replace(self, concurrency=max(1, self.concurrency // workers), requests_per_minute=rate)
 
 
@@ -95,6 +96,7 @@ class Breaker:
         now = time.monotonic()
         if now - self._opened_at < BREAKER_REST_S:
             return True
+        # The pause begins anew, so that other prompts wait for the result of this one.
         self._opened_at = now
         return False
 

@@ -99,6 +99,7 @@ class Pace:
             if now - self._slowed_at >= HALVING_S:
                 self._slowed_at = now
                 self._spacing_s = min(MAX_SPACING_S, max(MIN_SPACING_S, 2 * self._spacing_s))
+                # Requests that wait already keep their start; the next one to ask gets the new spacing.
                 self._next_start = max(self._next_start, now + self._spacing_s)
 
     def answered(self) -> None:
@@ -169,6 +170,7 @@ class Slots:
                 self._busy += 1
                 return None
             turn: Future[None] = Future()
+            # The number keeps the order of equal priorities, and futures from being compared.
             heapq.heappush(self._waiting, (priority, next(self._order), turn))
             return turn
 

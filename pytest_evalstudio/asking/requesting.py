@@ -159,6 +159,8 @@ class HostRequests:
                 self._load.pace.slow_down()
 
         def seed() -> str:
+            # Waiting times follow from the question: many that
+            # were refused at once must not come back at once.
             return digest_of([self._key, prompt.text, prompt.run])
 
         return await with_retries(once, limits=self._limits, seed=seed, on_retry=count)

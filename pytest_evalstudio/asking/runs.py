@@ -136,6 +136,7 @@ class UnfinishedRun:
             or not inputs.continues(mark.inputs)
         ):
             return run
+        # `began` stays that of this process: answers stored before count as those of an earlier run.
         return msgspec.structs.replace(run, id=mark.run, first_began=mark.began)
 
     def begin(self, inputs: RunInputs, *, replays: bool = False, refreshes: bool = False) -> AskingRun:

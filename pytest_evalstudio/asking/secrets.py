@@ -125,6 +125,7 @@ class Secrets:
                 f"{key} = '${{{name}}}': the environment variable {name} is"
                 f" {'empty' if name in env else 'not set'}"
             )
+        # The value alone too: a service may quote it without the text around it, e.g. without "Bearer".
         if looks_secret(name) or looks_secret(key):
             self._keep(env[name])
         return env[name]
@@ -159,6 +160,7 @@ def encoded_forms(value: str) -> tuple[str, ...]:
     ('a%26b%3Dcd', 'a%26b%3dcd', 'a&amp;b=cd', 'YSZiPWNk')
     """
     data = value.encode("utf-8", "surrogatepass")
+    # Clients differ in the signs that they leave unencoded, and in the case of hexadecimal digits.
     quoted = {urllib.parse.quote(data, safe=safe) for safe in ("", "/", "/:=&+@")} | {
         urllib.parse.quote_plus(data)
     }
@@ -188,6 +190,7 @@ def looks_secret(name: str) -> bool:
     ['api_key', 'X-Api-Key', 'sessionToken', 'API_KEY_PROD', 'SMTP_PASS']
     """  # noqa: E501
     words = [word.lower() for word in _WORD.findall(name)]
+    # `API_KEY_PROD_2` is judged as `API_KEY`.
     while len(words) > 1 and (words[-1] in _QUALIFIERS or words[-1].isdecimal()):
         words.pop()
     if words and words[-1] in _SECRET_LAST_WORDS:

@@ -113,6 +113,7 @@ class ExpectedPrices(Struct, frozen=True):
 
     def repriced(self, answer: Answer) -> Answer:
         """Return a stored answer at the present prices of its host, where it has any."""
+        # Only prices of the host: those of the configuration are applied by `Prices`, to any host's answers.
         cost = self.tokens.cost_usd(answer.usage) if self.is_of_host and self.tokens is not None else None
         return answer if cost is None else structs.replace(answer, cost_usd=cost)
 
@@ -185,6 +186,7 @@ async def within_budget(
         # Also after a fault or a cancellation: what was reserved would otherwise stay reserved.
         budget.settle(
             grant,
+            # An answer that cannot be used was paid for, too.
             answered=is_unusable or (answer is not None and not answer.error),
             cost_usd=cost_of(answer) if answer is not None else None,
             input_tokens=answer.usage.get("input_tokens", 0) if answer is not None else 0,

@@ -39,6 +39,7 @@ def _delimiter(text: str) -> str:
     Raises:
         ConfigurationError: if it is no single character.
     """
+    # A shell passes "\t" as two characters.
     sign = "\t" if text in ("\\t", "tab") else text
     if len(sign) > 1 or sign in ('"', "\r", "\n"):
         raise ConfigurationError(f"--delimiter {text!r}: expected one character, e.g. ';' or '\\t'")
@@ -191,6 +192,7 @@ def _import_traces(arguments: argparse.Namespace) -> int:
     if output.suffix.lower() != ".json":
         raise ConfigurationError(f"{output}: a file name for a lab or suite ends with .json")
     output.parent.mkdir(parents=True, exist_ok=True)
+    # Spans are read in two passes, which a stream does not allow.
     if STANDARD_INPUT in arguments.file:
         raise ConfigurationError("traces are read from files, not from standard input")
     paths = [local(name) for name in arguments.file]

@@ -90,6 +90,7 @@ class H2OGPTEService(Connected):
     llm_args: Mapping[str, Any] = field(default_factory=lambda: dict(LLM_ARGS))
     timeout: float | None = None
     _client: Any = field(default=None, init=False, repr=False)
+    # Calls run in threads, and the first ones come at the same time.
     _opening: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _tools: HostTools | None = field(default=None, init=False, repr=False)
     _sessions: list[str] = field(default_factory=list, init=False, repr=False)
@@ -188,6 +189,7 @@ class H2OGPTEService(Connected):
             max_connect_retries=1,
         ) as session:
             message = session.query(text, **settings, timeout=self.patience_s, retries=1, callback=note_part)
+        # A single part is the whole answer, whose arrival says nothing of its first token.
         first_token_s = arrived[0] if len(arrived) > 1 else None
         return ChatReply(id=str(message.id), text=message.content, first_token_s=first_token_s)
 
@@ -261,6 +263,7 @@ class H2OGPTEService(Connected):
 
         text = quoted(str(exc), self._mask)
         if isinstance(exc, RateLimitError):
+            # 0 means that the service names no time.
             wait_s = float(exc.retry_after) or None
             return HostFault(f"HTTP 429: {text}", retry=True, retry_after_s=wait_s, throttled=True)
         status, headers = _status_of(exc)
@@ -329,6 +332,7 @@ def _first(stats: Mapping[str, Any], name: str) -> Any:
 def _number(stats: Mapping[str, Any], name: str) -> float | None:
     """Return a number of usage statistics; that of several calls is their sum."""
     usage = stats.get("usage")
+    # An agent makes several calls, each with an entry of its own.
     if name not in stats and isinstance(usage, list):
         values = [call.get(name) for call in usage if isinstance(call, dict)]
         numbers = [value for value in values if isinstance(value, int | float)]
@@ -340,4 +344,5 @@ def _number(stats: Mapping[str, Any], name: str) -> float | None:
 def _safe_name(name: str) -> str:
     """Return a file name that stays in its folder."""
     safe = "".join(char if char.isalnum() or char in "._- " else "_" for char in Path(name).name)
+    # No hidden file, and no "..".
     return safe.lstrip(".") or "file"

@@ -156,6 +156,7 @@ class OpenAIRag(OpenAIService):
 
     async def close(self) -> None:
         try:
+            # Also after a failure to make one: the others must still be removed.
             for task in self._assistants.values():
                 with suppress(Exception):
                     await _without_warning(self.client().beta.assistants.delete, await task)
@@ -175,7 +176,9 @@ class OpenAIRag(OpenAIService):
             **({"instructions": system} if system else {}),
             **{name: value for name, value in settings.items() if value is not None},
             "tools": [{"type": "file_search", "vector_store_ids": [store], **self.file_search}],
+            # Without it the service does not send the chunks that it found.
             "include": ["file_search_call.results"],
+            # Last, so that the user's own arguments win.
             **self.arguments,
         }
 
@@ -201,6 +204,7 @@ class OpenAIRag(OpenAIService):
         text = "".join(str(getattr(part, "text", None) or getattr(part, "refusal", "")) for part in parts)
         usage = usage_of(reply.usage)
         reason = _finish_reason(reply)
+        # Before the check of parts: an incomplete response may have no message at all.
         if is_incomplete(reason) and not text:
             raise _without_text(reason)
         if not parts:
@@ -230,6 +234,7 @@ class OpenAIRag(OpenAIService):
             raise HostFault(f"the installed openai package has no assistants; {remedy}")
         if store not in self._assistants:
             self._assistants[store] = asyncio.create_task(self._made_assistant(store))
+        # Several questions wait for one assistant; a cancelled one must not cancel it for the others.
         assistant = await asyncio.shield(self._assistants[store])
         thread = await _without_warning(
             beta.threads.create, **{"messages": _for_threads(messages(prompt)), **self.thread_kwargs}
@@ -245,6 +250,7 @@ class OpenAIRag(OpenAIService):
         replies = await _without_warning(beta.threads.messages.list, thread_id=thread.id, run_id=run.id)
         text = "\n".join(
             part.text.value
+            # The service lists the latest message first.
             for message in reversed(replies.data)
             for part in message.content
             if part.type == "text"
@@ -302,6 +308,7 @@ class OpenAIRag(OpenAIService):
         try:
             files = await uploaded(documents, self._upload, self._timeout_s, self._progress)
             await self._index(store.id, files, documents)
+        # A cancelled run, too, must not leave a store that costs money each day.
         except BaseException:
             with suppress(Exception):
                 async with asyncio.timeout(REMOVAL_S):
@@ -325,6 +332,7 @@ class OpenAIRag(OpenAIService):
             state = batches.retrieve(batch.id, vector_store_id=store)
             batch = await in_time(state, self._timeout_s, "the state of the indexing")
             self._progress("indexed documents", batch.file_counts.completed, len(files))
+        # A batch is "completed" although some of its files failed.
         if batch.status != "completed" or batch.file_counts.completed < len(files):
             failures = self.client().vector_stores.files.list(store, filter="failed")
             failed = await in_time(failures, self._timeout_s, "the list of failed documents")

@@ -82,6 +82,8 @@ class TextReader:
         plans = {passage: self._plan(passage, stride) for passage in dict.fromkeys(passages)}
         distinct = {window for windows, _ in plans.values() for window in windows}
         likelihoods = dict(
+            # By length, since a batch is padded to its longest;
+            # then by content, so that batches are always the same.
             self._predicted(sorted(distinct, key=lambda window: (-window.tokens, window.ids, window.source)))
         )
         read = {
@@ -113,6 +115,7 @@ class TextReader:
     def _tokens(self, text: str) -> tuple[int, ...]:
         if not text:
             return ()
+        # The tokenizers of the library fail on half of a surrogate pair.
         clean = SURROGATE.sub("\ufffd", text)
         return tuple(
             self._tokenizer(clean, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
@@ -140,6 +143,8 @@ class TextReader:
             logs = []
             for row, window in zip(logits, batch, strict=True):
                 targets = torch.tensor(window.ids[window.first :], device=row.device)
+                # In single precision: the logarithm of a sum over
+                # a vocabulary loses digits in half precision.
                 predicted = row[window.first - 1 - offset : len(window.ids) - 1 - offset].float()
                 logs.append(
                     (predicted.gather(1, targets[:, None])[:, 0] - predicted.logsumexp(dim=1)).tolist()
@@ -184,6 +189,7 @@ class TextReader:
             if config.is_encoder_decoder
             else []
         )
+        # GPT-2 has one token for the beginning and the end; BERT has a token of its own for the beginning.
         tokens += [tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.cls_token_id]
         start = next((token for token in tokens if token is not None), None)
         if start is None:
@@ -266,6 +272,7 @@ def plan_windows(
     >>> [(window.ids, window.first) for window in windows]
     [((0, 1, 2, 3), 1), ((0, 2, 3, 4), 3), ((0, 3, 4, 5), 3)]
     """
+    # An instruction that fills the context would leave no room for the text: it is then cut as the rest.
     if len(head) > max(1, context // 2):
         head, before = head[:1], head[1:] + before
     room = context + 1 - len(head)
@@ -286,6 +293,7 @@ def batches(windows: Iterable[Window], size: int) -> Iterator[list[Window]]:
     """Yield batches of windows, the longest first; batches of long windows are smaller."""
     batch: list[Window] = []
     for window in windows:
+        # The first window is the longest, to which all others are padded.
         if batch and (len(batch) == size or (len(batch) + 1) * batch[0].tokens > _TOKENS_AT_ONCE):
             yield batch
             batch = []

@@ -142,6 +142,7 @@ def _local(model: str, table: str, folder: Path, digest: Digest) -> Weights:
             f"the folder {folder} holds no weights: no file ends in {', '.join(_WEIGHTS)}",
             brief="the folder holds no weights",
         )
+    # By content, not by place: a copied folder has the same identity, and vectors in the cache stay valid.
     content = "\n".join(f"{path.relative_to(folder).as_posix()} {digest(path)}" for path in files)
     return Weights(folder, f"sha256:{hashlib.sha256(content.encode()).hexdigest()}", model)
 
@@ -163,6 +164,7 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
         return Path(snapshot)
 
     def complete(folder: Path) -> bool:
+        # A download that was interrupted leaves a snapshot without its large files.
         return any(path.suffix in _WEIGHTS for path in folder.rglob("*")) and any(
             (folder / name).is_file() for name in ("config.json", "modules.json")
         )
@@ -199,6 +201,7 @@ def _hub(model: str, revision: str | None, table: str, start: Path, fetch: bool)
 
 def _is_path(model: str) -> bool:
     return (
+        # Names on the hub are ORG/NAME, with one slash at most.
         model.startswith(("/", ".", "~"))
         or "\\" in model
         or model.count("/") > 1
@@ -272,6 +275,7 @@ def _own_code(folder: Path) -> str:
         return ""
     from transformers import CONFIG_MAPPING
 
+    # Some models have code of their own beside a type that the library supports, which is then used.
     return "" if config.get("model_type") in CONFIG_MAPPING else str(config.get("model_type"))
 
 

@@ -60,6 +60,7 @@ class _RepeatTest:
     def further(self, passed: int, failed: int) -> int:
         """Return the smallest number of further repeats after which a decision is possible."""
         for count in range(self.max_runs - passed - failed + 1):
+            # Runs of equal results decide soonest; any mixture takes longer.
             ends = (self.decision(passed + count, failed), self.decision(passed, failed + count))
             if ends != ("open", "open"):
                 return count
@@ -210,11 +211,13 @@ def _confirmed(is_confirmed: Booleans, rates: Floats, *, is_single: bool) -> Flo
     confirmed = np.zeros((len(rates), runs + 1))
     for number in range(1, max_runs + 1):
         following = states * fails
+        # The first repeat is the answer of the run, which has failed.
         if number > 1 or not is_single:
             following[:, :, 1:] += states[:, :, :-1] * passes
         states = following
         hits = is_confirmed[None, :, number, :]
         confirmed += (states * hits).sum(axis=2)
+        # Decided states go no further.
         states = states * ~(hits | refuted[None, None, number, :])
     return np.asarray((confirmed * binomial).sum(axis=1), dtype=np.float64)
 

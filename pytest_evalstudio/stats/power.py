@@ -123,11 +123,13 @@ class Pilot:
                     self.mean * weight + passes, (1 - self.mean) * weight + counts - passes
                 )
         base = rng.binomial(repeats, probabilities)
+        # A case that breaks loses its passes, and gains none.
         new = rng.binomial(repeats, probabilities * (1 - broken))
         return np.asarray((new - base) / repeats, dtype=np.float64)
 
     def _of_numbers(self, rng: np.random.Generator, items: Integers, broken: Floats, repeats: int) -> Floats:
         loss = broken * self._means[items]
+        # A broken case has one constant score in the new run, so only the base run varies.
         scales = np.sqrt(self._variances[items] * np.where(broken == 1.0, 1.0, 2.0) / repeats)
         return np.asarray(rng.standard_normal(items.shape) * scales - loss, dtype=np.float64)
 
@@ -203,6 +205,7 @@ def cases_for(pilot: Pilot, test: PlannedTest, repeats: int) -> int:
     if estimate > MAX_CASES:
         return math.ceil(estimate)
     curve = power_curve(pilot, test, repeats, math.ceil(1.5 * estimate) + 40)
+    # After the last number that is too small: the power of an exact test rises in steps, and falls between.
     return int(np.flatnonzero(np.append(True, curve < test.power))[-1]) + 1
 
 
@@ -256,6 +259,7 @@ def _critical_falls(level: float, changes: int) -> Floats:
     """
     falls, critical = 1, [math.inf]
     for count in range(1, changes + 1):
+        # `falls` never decreases with the count, so the search goes on where it stopped.
         while falls <= count and sign_flip_drop(np.repeat([-1.0, 1.0], [falls, count - falls])) > level:
             falls += 1
         critical.append(falls if falls <= count else math.inf)

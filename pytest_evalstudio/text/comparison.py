@@ -107,6 +107,7 @@ def _continues(text: str, word: str, start: int, end: int) -> bool:
 def _continues_number(text: str, word: str, start: int, end: int) -> bool:
     """Return True if a number at the beginning or the end of a word is a part of a longer one."""
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
+    # A blank stands for the missing character, so that a sign at the beginning of the text is one.
     if word[0].isdigit() and re.search(
         r"[0-9]\Z|[0-9][.,']\Z|(?:\A|[\s(])-\Z", before if start > 1 else f" {before}"
     ):
@@ -154,6 +155,7 @@ def find_number(
 def _has_unit(text: str, start: int, end: int, unit: str) -> bool:
     """Return True if a word that is no known unit stands directly after or before a number."""
     plain = fold(unit)
+    # A little more than the unit, since folding and blanks can shorten the text.
     after = fold(text[end : end + len(unit) + 8]).lstrip(" -")
     before = fold(text[max(0, start - len(unit) - 8) : start]).rstrip(" ")
     return bool(
@@ -206,6 +208,7 @@ def normal_label(text: str) -> str:
     ['very positive', '<18', 'a*', 'a', '1000', '1/2', '是']
     """
     label = " ".join(fold(text).casefold().split())
+    # Each pass may bring another wrapper to the outside: "**(A).**".
     for _ in range(_MAX_WRAPPERS):
         stripped = _without_edges(_BULLET.sub("", label, count=1))
         if emphasis := _EMPHASIS.match(stripped):
@@ -235,6 +238,7 @@ def equal_by_value(text: str, expected: str) -> bool:
         wanted = _json(expected)
     except ValueError:
         return normal_label(text) == normal_label(expected)
+    # A JSON number or string is a label like any other: "5" equals "5.0".
     if not isinstance(wanted, Mapping | list):
         return normal_label(text) == normal_label(expected)
     try:

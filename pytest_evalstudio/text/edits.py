@@ -50,6 +50,7 @@ def changes_between(original: str, perturbed: str) -> tuple[Change, ...]:
     """
     by_word, aligned = _by_word(original, perturbed), _aligned(original, perturbed)
     regions = aligned
+    # Words in their places explain typos best; an alignment explains an inserted or deleted word.
     if by_word is not None and _changed(original, by_word) <= _changed(original, aligned):
         regions = by_word
     return tuple(
@@ -86,6 +87,7 @@ def _by_word(original: str, perturbed: str) -> list[Edit] | None:
     edits = []
     position = index = 0
     while index < len(before):
+        # Two words and the separator between them.
         width = 3 if _is_exchange(before, after, index) else 1
         old, new = "".join(before[index : index + width]), "".join(after[index : index + width])
         if old != new:
@@ -207,6 +209,7 @@ def _characters(removed: str, added: str, start: int) -> list[Edit]:
         width, other_width = high - low, other_high - other_low
         if tag == "equal":
             continue
+        # Of other lengths, e.g. "m" for "rn": no character of one belongs to one of the other.
         if width and other_width and width != other_width:
             edits.append(Edit(start=start + low, end=start + high, text=added[other_low:other_high]))
             continue

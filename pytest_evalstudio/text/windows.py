@@ -96,6 +96,7 @@ def _limited(piece: Piece) -> list[Piece]:
     """Return a removed or added stretch, of a long one its first words and a gap."""
     end = _end_of_word(piece.text, CHANGE_CHARS)
     words = len(piece.text[end:].split())
+    # The mark of the gap would be as long as the rest.
     if words < _MIN_GAP_WORDS:
         return [piece]
     gap = Piece(kind="gap", words=words, cuts_change=True)
@@ -105,6 +106,7 @@ def _limited(piece: Piece) -> list[Piece]:
 def _pieces(first: Sequence[str], second: Sequence[str], depth: int = 0) -> Iterator[Piece]:
     """Yield the aligned stretches: equal ends first, then between words that both texts have once."""
     head = 0
+    # Equal ends first: they are most of two similar texts, and need no search.
     while head < min(len(first), len(second)) and first[head] == second[head]:
         head += 1
     tail = 0
@@ -142,6 +144,7 @@ def _anchors(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int
     indices: list[int] = []
     before: list[int] = []
     for index, (_, position) in enumerate(pairs):
+        # `ends` holds the lowest end of an increasing sequence of each length.
         length = bisect_left(ends, position)
         before.append(indices[length - 1] if length else -1)
         ends[length : length + 1] = [position]
@@ -155,6 +158,7 @@ def _anchors(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int
 
 
 def _aligned(first: Sequence[str], second: Sequence[str]) -> Iterator[Piece]:
+    # With `autojunk`, frequent tokens such as blanks would not be aligned.
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     for tag, start, end, other_start, other_end in matcher.get_opcodes():
         if tag == "equal":
@@ -183,6 +187,7 @@ def _joined(pieces: Iterable[Piece]) -> list[Piece]:
     for piece in pieces:
         is_change = piece.kind != "same"
         has_change = bool(kinds["removed"] or kinds["added"])
+        # Unchanged text after a change is held back until it is known whether another change follows.
         if is_change and pending:
             for side in ("removed", "added") if pending.isspace() else ():
                 kinds[side] += pending
@@ -210,6 +215,7 @@ def _shortened(text: str, side: int, *, is_first: bool, is_last: bool) -> list[P
     if is_first and is_last:
         return [Piece(kind="same", text=text)]
     head = 0 if is_first else _end_of_word(text, side)
+    # Reversed, to find the beginning of a word from the end.
     tail = len(text) if is_last else len(text) - _end_of_word(text[::-1], side)
     words = sum(bool(_WORD.search(word)) for word in text[head:tail].split()) if head < tail else 0
     if words < _MIN_GAP_WORDS:
