@@ -51,11 +51,13 @@ def frozen_suite(
         if (keys and item.key not in keys) or (model_key and item.model_key != model_key):
             continue
         identity = (item.file, item.key)
+        # Of several models the first one with an answer counts: a case has one set of expectations.
         if identity in frozen or not item.rows or item.rows[0].answer.error:
             continue
         frozen.add(identity)
         row = item.rows[0]
         by_documents.setdefault(row.corpus, []).append(_case(unique_key(item.key), row))
+    # After the loop, since the keys of the record are known only then.
     for key in keys:
         if key not in seen:
             raise DataError(f"no case of the record has the key {key!r}. {nearest(key, seen)}".strip())
@@ -77,6 +79,7 @@ def _case(key: str, row: RecordRow) -> TestCase:
         conversation=[EarlierTurn(role=turn.role, content=turn.content) for turn in row.conversation],
         judge=row.judge,
         **row.expectations,
+        # In a conversation they belong to its turns.
         **({} if row.answer.turns else _attached(row.attachments)),
     )
     if not row.answer.turns:
@@ -120,6 +123,7 @@ def expected_call(call: ToolCall) -> ExpectedToolCall:
     return ExpectedToolCall(
         name=safe_identifier(call.name),
         arguments=arguments,
+        # The argument that was left out would otherwise count as an unexpected one.
         other_arguments="" if len(arguments) == len(call.arguments) else "allow",
     )
 

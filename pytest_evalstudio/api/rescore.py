@@ -50,6 +50,7 @@ def rescored(
     ids = [id for id, entry in reader.run.evaluators.items() if entry.problem_type not in _MASKED]
     if config.evaluators is not None and "all" not in config.evaluators:
         configured = config.evaluators
+        # A selector names evaluators only together with what is available here.
         if any(map(is_selector, configured)):
             plan = Plan(registry, config, lacks=functools.partial(provider.lacks, config))
             configured = [selected.id for selected in plan.selected]
@@ -69,6 +70,7 @@ def rescored(
         for result in results:
             model = result.task.model
             name = reader.run.model_name(model.key)
+            # Sides name a model by its label where it is unique, else by its key.
             for label in (name, model.key):
                 scores[(file, result.task.key, label, 0)] = item_scores(result)
     return Side(

@@ -51,6 +51,8 @@ def suite_of_rows(
             if digest in answered or not row.actual_output:
                 continue
         elif sample is not None and len(cases) == sample:
+            # Negative numbers, since `heapq` has the smallest
+            # first: the hash is larger than all that are kept.
             if -int.from_bytes(digest) < largest[0][0]:
                 continue
             _, replaced = heapq.heapreplace(largest, (-int.from_bytes(digest), digest))

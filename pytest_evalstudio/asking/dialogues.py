@@ -179,10 +179,12 @@ class Dialogue:
             if isinstance(message, End):
                 end = message
                 break
+            # The id that the service gave, where it gives one of its own.
             service_session = exchanges[-1].answer.session if exchanges else ""
             prompt = self.next_prompt(exchanges, message, service_session or session)
             answer = await ask(prompt)
             exchanges.append(Exchange(prompt=message, answer=answer, attachments=prompt.attachments))
+            # Later messages would refer to an answer that is not there.
             if answer.error:
                 break
         return joined_answer(exchanges, ended_by=end.value)
@@ -247,6 +249,7 @@ def joined_answer(exchanges: Sequence[Exchange], *, ended_by: EndOfConversation 
         steps=tuple(_joined_steps(answers)),
         artifacts=tuple(path for answer in answers for path in answer.artifacts),
         usage=dict(usage),
+        # A sum without one of the turns would be too low, and look like the whole cost.
         cost_usd=math.fsum(cost for cost in costs if cost is not None) if None not in costs else None,
         duration_s=math.fsum(answer.duration_s for answer in answers),
         first_token_s=answers[0].first_token_s,

@@ -132,6 +132,7 @@ def open_model(
         settings = {**preferred, **settings}
         notes: list[str] = []
         secrets = Secrets()
+        # Before the checks below, whose messages may quote values: secrets are known only from here on.
         expanded = secrets.expand(settings, env=env)
         register = CorpusRegister(cache.folder if cache is not None else None)
 
@@ -236,6 +237,7 @@ def check_model(name: str, settings: Mapping[str, Any], registry: Registry, *, k
         cls, spec = _host_of(settings, registry)
         settings, source = _prompt_apart(settings)
         _template_of(source, spec)
+        # Values of the environment may not be there yet, e.g. in a check by CI without secrets.
         known = {key: value for key, value in settings.items() if not _is_reference(value)}
         options = _ModelOptions.checked(cls, known, known, f"host {spec.id}")
         options.thoughts(kind)
@@ -314,6 +316,7 @@ def _identity(
     prompt: PromptFile | None,
     program: str,
 ) -> ModelIdentity:
+    # Without limits and labels: another pace or description makes no other model.
     masked = secrets.masked({key: value for key, value in expanded.items() if key not in SESSION_KEYS})
     if prompt is not None:
         masked["prompt"] = {**prompt.model_dump(), "sha256": hashlib.sha256(prompt.text.encode()).hexdigest()}

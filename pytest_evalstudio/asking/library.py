@@ -193,6 +193,7 @@ class Library:
             raise ConfigurationError("licence and source are needed: others must know what they may do")
         suite = TestSuite.load(path)
         folder = self.folder / path.stem
+        # Before anything is copied, so that a missing document leaves no half of a suite.
         documents = _documents(suite, path)
         entry = LibraryEntry(
             name=name or suite.name,
@@ -202,6 +203,7 @@ class Library:
             source=source.strip(),
             cases=len(suite.cases()),
         )
+        # The index is read again under the lock: another process may have added a suite.
         with locked(self.folder / f".{INDEX}.lock"):
             entries = list(_read_index(Path(self._index)))
             if any(entry.name == other.name or entry.file == other.file for other in entries):
@@ -224,6 +226,7 @@ class Library:
         return fetch_suite(path, self._cache, refresh=True) if self._is_remote else Path(path)
 
     def _file(self, entry: LibraryEntry) -> Path:
+        # An index of others must not lead to files elsewhere on this machine, or to another server.
         if "://" in entry.file or entry.file.startswith("/") or ".." in entry.file.split("/"):
             raise DataError(f"suite {entry.name!r}: its file {entry.file!r} must lie beside the index")
         return self._path(f"{self._index.rpartition('/')[0] or '.'}/{entry.file}")

@@ -70,6 +70,7 @@ def is_refusal(answer: str, question: str = "", phrases: Sequence[str] = ()) -> 
     """
     text = _plain(answer)
     numbers = set(_NUMBER.findall(_plain(question)))
+    # Before the limit of length: an application's own phrase is certain in a long answer, too.
     for phrase in map(_plain, phrases):
         if phrase and phrase in text:
             return _adds_no_number(text.replace(phrase, " "), numbers)
@@ -87,6 +88,7 @@ def is_refusal(answer: str, question: str = "", phrases: Sequence[str] = ()) -> 
 def clause_kind(clause: str) -> ClauseKind:
     """Return the kind of a clause in lower case."""
     patterns = _patterns()
+    # Several leads may follow each other before the clause itself.
     for _ in range(_MAX_LEADS):
         if patterns.refusal.match(clause):
             return "refusal"

@@ -159,6 +159,7 @@ def lapses(messages: Messages, facts: Iterable[UserFact], known: str = "") -> li
     by_label: dict[str, list[UserFact]] = {}
     for fact in facts:
         by_label.setdefault(fact.label, []).append(fact)
+    # Of several values with one name, nobody can tell which one is asked for.
     single = {label: group[0] for label, group in by_label.items() if len(group) == 1}
     other_kinds = [fact for fact in single.values() if fact.kind != "identifier"][:MAX_OTHER_FACTS]
     kept: dict[str, Lapse] = {}
@@ -172,6 +173,7 @@ def lapses(messages: Messages, facts: Iterable[UserFact], known: str = "") -> li
                     continue
                 if (kind := _lapse(sentence, fact, named)) is not None:
                     kept[fact.label] = Lapse(fact=fact, kind=kind, message=index, sentence=sentence.strip())
+        # After the message: what it names first may contradict the user.
         named += "\n" + content.lower()
     return list(kept.values())
 
@@ -213,6 +215,7 @@ def _values(text: str) -> Iterator[tuple[Kind, int, str]]:
     taken: set[int] = set()
     for kind, pattern in _PATTERNS:
         for match in pattern.finditer(text):
+            # The order of the patterns decides: a date or a phone number would be an identifier, too.
             if taken.isdisjoint(range(match.start(), match.end())):
                 taken.update(range(match.start(), match.end()))
                 yield kind, match.start(), match[0]

@@ -106,6 +106,7 @@ def call_fault(call: ToolCall, definitions: Mapping[str, str]) -> str:
     if not schema:
         return ""
     allowed = _parameters(schema)
+    # JSON Schema permits further properties unless it forbids them; a tool takes the listed ones only.
     if allowed is not None and (unknown := [name for name in call.arguments if name not in allowed]):
         return f"there is no parameter {unknown[0]!r}"
     return schema_fault(dict(call.arguments), schema)
@@ -143,6 +144,7 @@ def unsupported_values(calls: Sequence[ToolCall], texts: Sequence[str]) -> tuple
             count += 1
             if word not in earlier_words:
                 unsupported.append(word)
+        # What a later call uses may come from this unknown result.
         if call.result is None and not call.error:
             break
         earlier_words.update(_identifiers(call.result or ""))

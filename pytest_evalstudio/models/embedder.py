@@ -44,6 +44,7 @@ class SentenceEmbedder:
         self._settings = settings
         self._vectors = vectors
         self._workers = workers
+        # Vectors of half precision differ from those in the cache; the usual precision keeps the old keys.
         self._identity = weights.identity + ("" if settings.dtype == "float32" else f"/{settings.dtype}")
 
     def encode(self, texts: Sequence[str]) -> Vector:

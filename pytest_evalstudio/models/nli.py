@@ -70,6 +70,7 @@ class EntailmentJudge:
         """Places of entailment, neutral and contradiction among the model's outputs."""
         labels = [label.casefold().strip() for label in self._classifier.opened.labels]
         labels = [_OTHER_NAMES.get(label, label) for label in labels]
+        # Models order their outputs differently; only the names of the labels say which one is entailment.
         if sorted(labels) != sorted(_LABELS):
             raise EvaluationError(
                 f"the labels of the model {self.name} are {', '.join(self._classifier.opened.labels)}; those"

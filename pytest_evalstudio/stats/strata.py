@@ -42,6 +42,7 @@ def allocate(count: int, weights: Mapping[str, float], sizes: Mapping[str, int])
         total = math.fsum(remaining.values())
         exact = {name: remaining_count * weight / total for name, weight in remaining.items()}
         exhausted = [name for name in remaining if counts[name] + exact[name] >= sizes[name]]
+        # Their rest goes to the others, so the shares are computed anew without them.
         if exhausted:
             for name in exhausted:
                 remaining_count -= sizes[name] - counts[name]
@@ -146,6 +147,7 @@ def weighted_quantiles(values: Floats, weights: Floats, shares: Sequence[float])
 
 def _variance(stratum: SampledStratum, mean: float) -> float:
     """Return the variance of the estimated total of deviations from the domain's mean in a stratum."""
+    # A stratum that was drawn as a whole has no error of sampling; one of a single row shows no spread.
     if stratum.sample < 2 or stratum.sample >= stratum.population:
         return 0.0
     total = stratum.n * (stratum.mean - mean)

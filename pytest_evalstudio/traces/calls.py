@@ -26,6 +26,7 @@ def merged_calls(group: Sequence[TracePart], omissions: Omissions) -> tuple[list
     Of several attempts at a call, the last one has the result that the model got.
     """
     speakers = [part for part in group if part.facts.kind == "model"]
+    # Some frameworks record no spans of models.
     speakers = speakers or [part for part in group if part.facts.kind in ("agent", "chain")]
     results = _results([part.facts for part in speakers])
     requests = [(time, _with_result(call, results)) for time, call in _requested(speakers)]

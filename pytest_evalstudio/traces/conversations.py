@@ -76,6 +76,7 @@ def _is_continued(turn: Mapping[str, Any], following: Mapping[str, Any]) -> bool
         and bool(turn["tool_calls"])
         and turn["input"] == following["input"]
         and all(call.get("id") in ids for call in turn["tool_calls"])
+        # A tool that ran within the trace has its result there: then the turn is whole.
         and all(step["kind"] != "tool" for step in turn["steps"])
     )
 
@@ -137,6 +138,7 @@ def _joined(first: Mapping[str, Any], second: Mapping[str, Any]) -> Mapping[str,
     for name in ("context_sources", "context_scores"):
         values = [*first.get(name, ()), *second.get(name, ())]
         joined.pop(name, None)
+        # Sources and scores belong to chunks by their position: all of them, or none.
         if values and len(values) == len(joined["context"]):
             joined[name] = values
     return joined

@@ -43,6 +43,7 @@ def exchange_of(root: Facts, models: Sequence[Facts]) -> TraceExchange:
         if not question and not first_question:
             question = root.question
             is_json = not isinstance(parsed(question), str) or is_broken(question)
+    # The call of the model has the turns before the question, which the root span often lacks.
     if not question or (question == first_question and not earlier):
         question, earlier = first_question, first_earlier
     answer = said(root.outputs) or _answer_in(root.answer)
