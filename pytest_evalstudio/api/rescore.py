@@ -70,7 +70,6 @@ def rescored(
         for result in results:
             model = result.task.model
             name = reader.run.model_name(model.key)
-            # Sides name a model by its label where it is unique, else by its key.
             for label in (name, model.key):
                 scores[(file, result.task.key, label, 0)] = item_scores(result)
     return Side(
