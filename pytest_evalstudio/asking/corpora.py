@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from pytest_evalstudio.core.leases import valid_expiry
+from pytest_evalstudio.core.progress import report_progress
 from pytest_evalstudio.core.store import Store
 
 FILE_NAME = "corpora-1.sqlite"
@@ -40,7 +41,12 @@ _CLAIM = """
 
 
 def report_ingestion(what: str, done: int, total: int) -> None:
-    """Report the progress of an ingestion on a terminal; elsewhere nothing is written."""
+    """Report the progress of an ingestion to the display of the run or command.
+
+    Without a display, as in a script, it is written to a terminal, and elsewhere nothing is.
+    """
+    if report_progress(done, total, what):
+        return
     if sys.__stderr__ is not None and sys.__stderr__.isatty():
         sys.__stderr__.write(f"\r{what}: {done}/{total}" + ("\n" if done == total else ""))
         sys.__stderr__.flush()

@@ -36,6 +36,7 @@ from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError, exception_text
 from pytest_evalstudio.core.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
+from pytest_evalstudio.core.progress import ANSWERS, report_progress
 from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.text.unicode import valid_data, valid_text
 
@@ -325,6 +326,8 @@ class ModelSession:
             done += 1
             if progress is not None:
                 progress(done, len(requests))
+            else:
+                report_progress(done, len(requests), ANSWERS)
 
         for index, request in enumerate(requests):
             # Without a cache a question asked twice is two requests; conversations share stored turns.

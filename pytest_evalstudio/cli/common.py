@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_evalstudio.core.display import printable, visible, visible_json
 
 if TYPE_CHECKING:
+    from pytest_evalstudio.core.progress import ProgressDisplay
     from pytest_evalstudio.formats.config import Configuration
     from pytest_evalstudio.formats.lab import TestLab
     from pytest_evalstudio.formats.suite import TestSuite
@@ -37,6 +38,17 @@ def say(*lines: str, error: bool = False, flush: bool = False) -> None:
         stream.write(printable(visible(redact_identifier(line)), stream.encoding) + "\n")
     if flush:
         stream.flush()
+
+
+def progress_display(beginning: str) -> ProgressDisplay:
+    """Return the display of what a command does in its context, on standard error.
+
+    Args:
+        beginning: what is done before the first object is counted, e.g. "asking the models".
+    """
+    from pytest_evalstudio.core.progress import ProgressDisplay, StreamOutput
+
+    return ProgressDisplay(StreamOutput(sys.stderr), label="evalstudio", beginning=beginning)
 
 
 def print_json(value: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, local, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, local, progress_display, say
 from pytest_evalstudio.cli.standard_input import STANDARD_INPUT, local_files, shown_name
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.text.figures import counted
@@ -136,14 +136,16 @@ def import_one(arguments: argparse.Namespace) -> int:
 
     name = shown_name(arguments.file[0])
     with local_files(arguments.file, YAML_KINDS.get(arguments.kind, ".csv")) as [path]:
-        result = import_file(
-            arguments.kind,
-            path,
-            name=name,
-            target=arguments.to,
-            columns=parse_map(arguments.map),
-            delimiter=_delimiter(arguments.delimiter),
-        )
+        columns, delimiter = parse_map(arguments.map), _delimiter(arguments.delimiter)
+        with progress_display(f"reading {name}"):
+            result = import_file(
+                arguments.kind,
+                path,
+                name=name,
+                target=arguments.to,
+                columns=columns,
+                delimiter=delimiter,
+            )
     for error in result.errors:
         say(str(error))
     # Only now: `import_file` chooses the kind where --to does not.
@@ -198,10 +200,12 @@ def _import_traces(arguments: argparse.Namespace) -> int:
     paths = [local(name) for name in arguments.file]
     report = TraceReport()
     if is_suite:
-        count = _write_suite(paths, output, report, arguments.sample, arguments.freeze_calls)
+        with progress_display("reading the traces"):
+            count = _write_suite(paths, output, report, arguments.sample, arguments.freeze_calls)
         size = f"suite, {count} test case{'s' if count != 1 else ''}, marked to be reviewed"
     else:
-        write_lab(paths, output, report)
+        with progress_display("reading the traces"):
+            write_lab(paths, output, report)
         size = f"lab, {report.rows} row{'s' if report.rows != 1 else ''}"
     say(*map(str, report.errors[:MAX_ERRORS]))
     left_out = len(report.errors)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, read_whole, say
+from pytest_evalstudio.cli.common import (
+    FINDINGS,
+    FINE,
+    configuration_for,
+    local,
+    progress_display,
+    read_whole,
+    say,
+)
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import unknown_name
 
@@ -67,8 +74,6 @@ def run(arguments: argparse.Namespace) -> int:
     config = configuration_for(arguments.suite, arguments.config)
     selected = _models(arguments, config, has_models=isinstance(content, TestLab))
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
-    # Carriage returns would fill the log of a CI.
-    progress = _progress if sys.stderr.isatty() else None
     # Beside the output: a run that was interrupted is continued for the same output only.
     mark = UnfinishedRun(Path(arguments.output).with_name(f".{Path(arguments.output).name}.unfinished.json"))
     inputs = RunInputs(
@@ -89,9 +94,13 @@ def run(arguments: argparse.Namespace) -> int:
     if isinstance(content, TestLab):
         lab = content
         trust = LabTrust(is_trusted=arguments.trust_lab, option="--trust-lab")
-        completed = complete_lab(lab, selected, trust=trust, progress=progress, **options)
+        with progress_display("asking the models") as progress:
+            completed = complete_lab(lab, selected, trust=trust, progress=progress, **options)
     else:
-        with LabBuilder(content, selected, **options) as builder:
+        with (
+            progress_display("asking the models") as progress,
+            LabBuilder(content, selected, **options) as builder,
+        ):
             lab = builder.complete_dataset(progress)
         completed = CompletedRows(rows=lab.dataset.inputs, not_asked=builder.not_asked, stored=builder.stored)
     # Before the lab is saved, whose rows then name the copies beside it.
@@ -140,8 +149,3 @@ def _print_result(output: str, lab: TestLab, completed: CompletedRows, *, more: 
     for reason in dict.fromkeys(row.error for row in completed.rows if row.error):
         say(f"failed: {reason}", error=True)
     return FINDINGS if failed else FINE
-
-
-def _progress(done: int, total: int) -> None:
-    sys.stderr.write(f"\r{done}/{total} answers" + ("\n" if done == total else ""))
-    sys.stderr.flush()

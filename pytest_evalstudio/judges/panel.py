@@ -12,6 +12,7 @@ from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.codes import LENGTH, OutcomeCode
 from pytest_evalstudio.core.judging import Flow, JudgeFault, Judgement, Judging, Question, Reply, Vote
+from pytest_evalstudio.core.progress import report_progress
 from pytest_evalstudio.judges.budget import Budget, Grant
 from pytest_evalstudio.judges.layout import with_enums_reversed
 from pytest_evalstudio.judges.parsing import LONGEST_REPLY, Unparsable, read_reply
@@ -65,7 +66,8 @@ class Panel:
         reverse_options: name the choices of a reply, their criteria and examples in the other order.
 
     Attributes:
-        progress: called with (done, total) after each flow, in the thread of the requests; None for nobody.
+        progress: called with (done, total) after each flow, in the thread of the requests;
+            None for the display that is shown, if there is one.
         on_question: called with the prompt of each question, stored ones too, in that thread.
     """
 
@@ -125,8 +127,11 @@ class Panel:
         def count(_: object) -> None:
             nonlocal done
             done += 1
+            total = len(flows) * len(self._judges)
             if self.progress is not None:
-                self.progress(done, len(flows) * len(self._judges))
+                self.progress(done, total)
+            else:
+                report_progress(done, total, "judgements")
 
         for row in tasks:
             for task in row:

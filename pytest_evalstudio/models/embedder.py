@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.progress import report_progress
 from pytest_evalstudio.formats.weights_tables import Embeddings
 from pytest_evalstudio.models.classifying import plain
 from pytest_evalstudio.models.loading import load
@@ -64,10 +65,13 @@ class SentenceEmbedder:
             (text for text, key in keys.items() if key not in stored), key=lambda text: (-len(text), text)
         )
         for start in range(0, len(waiting), _STORED_AT_ONCE):
+            report_progress(start, len(waiting), "texts embedded")
             part = waiting[start : start + _STORED_AT_ONCE]
             new = dict(zip((keys[text] for text in part), self._embedded(part), strict=True))
             self._vectors.put(new)
             stored |= new
+        if waiting:
+            report_progress(len(waiting), len(waiting), "texts embedded")
         return (
             np.stack([stored[keys[text]] for text in texts]) if texts else np.zeros((0, 0), dtype=np.float32)
         )

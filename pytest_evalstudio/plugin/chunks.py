@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,24 +9,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin.pacing import Pacing
 from pytest_evalstudio.plugin.planning import PlannedItem
+from pytest_evalstudio.plugin.progress import progress_of
 from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.scoring.answering import requests_of
 from pytest_evalstudio.scoring.chunks import cut
 from pytest_evalstudio.scoring.messages import misses
-from pytest_evalstudio.scoring.pipeline import Pipeline, Progress
+from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.confirming import Confirmation
-
-PROGRESS_EVERY_S = 0.2  # a terminal or CI log need not show each of 10,000 answers
-SAVE_CURSOR, RESTORE_CURSOR, CLEAR_TO_END = "\x1b7", "\x1b8", "\x1b[K"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +122,7 @@ class ItemChunk:
         tasks = [task if member is item else member.task for member in items]
         if any(evaluator.judge for evaluator in self.pipeline.plan.selected):
             evaluation.import_report()
-        with ProgressLine(node, task.model.label) as progress:
+        with progress_of(node, task.model.label, "evaluating") as progress:
             results = self.pipeline.evaluate(tasks, progress=progress, earlier=self._results)
             if evaluation.confirmation is not None:
                 evaluated = list(zip(items, results, strict=True))
@@ -194,45 +188,6 @@ class ItemChunk:
 def _links(task: EvalTask) -> Iterator[EvalTask]:
     """Yield the tasks that a task is compared with."""
     yield from (other for other in (task.source, *task.related.values()) if other is not None)
-
-
-class ProgressLine:
-    """Count of arrived answers or judgements after the terminal's current line.
-
-    Without a terminal nothing is shown.
-    """
-
-    def __init__(self, item: pytest.Item, label: str) -> None:
-        self._label = visible(label)[:30]
-        reporter = item.config.pluginmanager.get_plugin("terminalreporter")
-        self._wanted = reporter is not None and reporter.isatty and os.environ.get("TERM") != "dumb"
-        self._capture = item.config.pluginmanager.get_plugin("capturemanager")
-        self._next = 0.0
-        self._shown = False
-
-    def __enter__(self) -> Progress:
-        return self._show
-
-    def _show(self, done: int, total: int, /, *, what: str = "answers") -> None:
-        now = time.monotonic()
-        if not self._wanted or now < self._next:
-            return
-        self._next = now + PROGRESS_EVERY_S
-        self._shown = True
-        self._write(f"{SAVE_CURSOR} {self._label}: {done}/{total} {what}{CLEAR_TO_END}{RESTORE_CURSOR}")
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            self._write(CLEAR_TO_END)
-
-    def _write(self, text: str) -> None:
-        with (
-            self._capture.global_and_fixture_disabled()
-            if self._capture is not None
-            else contextlib.nullcontext()
-        ):
-            sys.stdout.write(text)
-            sys.stdout.flush()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,7 @@ __all__ = [
     "UsedFixtures",
     "add_suite_property",
     "fixture_is_visible",
+    "room_on_line",
     "terminal_encoding",
 ]
 
@@ -218,3 +219,9 @@ def add_suite_property(config: pytest.Config, name: str, value: str) -> None:
 def terminal_encoding(reporter: pytest.TerminalReporter) -> str | None:
     """Return the encoding of the stream that a reporter writes to, None if it has none."""
     return getattr(reporter._tw._file, "encoding", None)
+
+
+def room_on_line(reporter: pytest.TerminalReporter) -> int:
+    """Return the columns of a terminal that are free after its current line; the last one stays free."""
+    writer = reporter._tw
+    return max(0, writer.fullwidth - writer.width_of_current_line - 1)

@@ -53,7 +53,10 @@ if TYPE_CHECKING:
 
 
 class Progress(Protocol):
-    """Called with the progress of the current work, in the thread that does it."""
+    """Called with the progress of the current work, in the thread that does it.
+
+    With 0 when the work begins, and after each object that is done.
+    """
 
     def __call__(self, done: int, total: int, /, *, what: str = "answers") -> None: ...
 
@@ -339,6 +342,8 @@ class Pipeline:
                 for result in asking
             }
             pairs = [(result, request) for result in asking for request in requests[result]]
+            if progress is not None:
+                progress(0, len(pairs))
             answers = iter(
                 ask_until_failure(
                     session,
@@ -466,8 +471,9 @@ class Pipeline:
             units = [units_of(selected, case) for case in cases]
             tools = self._provide(selected)
             started = time.time()
-            with _shown(tools.judge, progress, f"judgements ({selected.id})"):
-                scored = iter(score(selected, [unit.case for part in units for unit in part], tools))
+            unit_cases = [unit.case for part in units for unit in part]
+            with _shown(tools.judge, progress, selected.id, len(unit_cases)):
+                scored = iter(score(selected, unit_cases, tools))
             outcomes = [worst_outcome(selected, part, [next(scored) for _ in part]) for part in units]
             self._spans.note(selected.id, started, time.time())
             for (result, index), outcome in zip(batch, outcomes, strict=True):
@@ -567,13 +573,19 @@ def _by_task(results: Iterable[Result], earlier: Mapping[EvalTask, Result]) -> d
 
 
 @contextmanager
-def _shown(judge: Judge | None, progress: Progress | None, what: str) -> Iterator[None]:
-    """Report the progress of a judge, if it is one of this package."""
-    if progress is None or judge is None:
+def _shown(judge: Judge | None, progress: Progress | None, evaluator: str, count: int) -> Iterator[None]:
+    """Report the begin of an evaluator, and the progress of its judge, if it is one of this package."""
+    if progress is None:
+        yield
+        return
+    if judge is None:
+        progress(0, count, what=f"scores ({evaluator})")
         yield
         return
     from pytest_evalstudio.judges.panel import Panel
 
+    what = f"judgements ({evaluator})"
+    progress(0, count * (judge.members if isinstance(judge, Panel) else 1), what=what)
     if not isinstance(judge, Panel):
         yield
         return

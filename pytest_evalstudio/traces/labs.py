@@ -8,9 +8,10 @@ from pathlib import Path
 
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.progress import report_progress
 from pytest_evalstudio.core.writing import replacing
 from pytest_evalstudio.formats.dataset import Row
-from pytest_evalstudio.formats.imported.records import Fields, Omissions, Record, row_of
+from pytest_evalstudio.formats.imported.records import REPORTED_RECORDS, Fields, Omissions, Record, row_of
 from pytest_evalstudio.formats.lab import Model, TestLab
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.traces.conversations import with_conversations
@@ -57,6 +58,8 @@ def _all_fields(paths: Sequence[Path], report: TraceReport) -> Iterator[Fields]:
                 report.errors.append(DataError(f"trace {fields['key']}: {fault}", source=str(paths[0])))
                 continue
             report.rows += 1
+            if report.rows % REPORTED_RECORDS == 0:
+                report_progress(report.rows, None, "rows")
             yield fields
     finally:
         files.close()

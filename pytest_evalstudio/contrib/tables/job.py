@@ -33,7 +33,10 @@ from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.run_header import TOOL, evaluator_entry, model_entry, now
 
 Progress = Callable[[int, int | None], None]
-"""Called with the number of scored answers and their total, None where it is not known."""
+"""Called with the number of scored answers and their total, None where it is not known.
+
+A run that continues another begins with what that scored.
+"""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -118,6 +121,8 @@ class _Run:
         for entry in self._writer.finished():
             self._take(entry)
         before = self._scored
+        if progress is not None and self._request.resume:
+            progress(before, total)
         for result in self._results(total):
             self._take(self._writer.add(result))
             if progress is not None:

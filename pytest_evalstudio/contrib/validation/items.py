@@ -107,7 +107,7 @@ class WorkflowStep(RecordedItem):
 
     def runtest(self) -> None:
         from pytest_evalstudio.contrib.validation.artifact_files import PAGE
-        from pytest_evalstudio.plugin.chunks import ProgressLine
+        from pytest_evalstudio.plugin.progress import progress_of
 
         settings = self._settings
         status = self._run.status(self._spec.id)
@@ -121,12 +121,12 @@ class WorkflowStep(RecordedItem):
             return
         # Before the run, so that the artifacts also show a step that fails.
         self._services.at_end[self.path] = functools.partial(_write_artifacts, self._run)
-        with ProgressLine(self, self._spec.id) as progress:
+        with progress_of(self, self._spec.id, "running") as progress:
             state = self._run.run(
                 self._spec.id,
                 provider=self._services.provider,
                 cache=settings.cache(),
-                progress=lambda done, total, what: progress(done, total, what=what),
+                progress=progress,
                 asking=self._services.run.get(),
             )
         self._report()

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.core.progress import report_progress
 from pytest_evalstudio.core.tool_calls import read_tool_calls, unread_keys
 from pytest_evalstudio.formats.agent_evaluation import evaluation_source
 from pytest_evalstudio.formats.cells import Cell, list_in, object_in
@@ -25,6 +26,8 @@ from pytest_evalstudio.formats.suite import check_condition
 
 Fields: TypeAlias = Mapping[str, object]
 """Values of a row by the names of `Row`, which validates them."""
+REPORTED_RECORDS = 256
+"""Records after which the progress is reported."""
 METADATA = "metadata"
 """Key of a row or test case that keeps what the other tool stored beside it."""
 QUESTION_KEYS = ("question", "input", "query", "prompt", "user_input", "text")
@@ -137,7 +140,9 @@ def convert_each(
 ) -> Imported:
     """Convert records with their places in the file, as `convert_records`."""
     imported = Imported(name=Path(source.name).stem)
-    for at, value in values:
+    for count, (at, value) in enumerate(values):
+        if count and count % REPORTED_RECORDS == 0:
+            report_progress(count, None, "records")
         try:
             if not isinstance(value, dict):
                 raise source.error(pointer(*at), f"expected an object, found {shown(value)}")

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, print_json, say
+from pytest_evalstudio.cli.common import (
+    FINDINGS,
+    FINE,
+    configuration_for,
+    local,
+    print_json,
+    progress_display,
+    say,
+)
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
@@ -155,15 +163,17 @@ def _play(
 ) -> int:
     from pytest_evalstudio.contrib.arena.play import play
 
-    played = play(
-        _answers(arguments),
-        store.battles(),
-        config=config,
-        options=options,
-        cache=Path(arguments.cache),
-        registry=registry_for(arguments),
-        progress=_progress if sys.stderr.isatty() else None,
-    )
+    answers = _answers(arguments)
+    with progress_display("asking the judges") as progress:
+        played = play(
+            answers,
+            store.battles(),
+            config=config,
+            options=options,
+            cache=Path(arguments.cache),
+            registry=registry_for(arguments),
+            progress=functools.partial(progress, what="verdicts"),
+        )
     # Votes may have come meanwhile: the file is read again under its lock.
     battles = store.change(played.added_to)
     missing = f", {played.missing} without a verdict" if played.missing else ""
@@ -253,15 +263,16 @@ def _answers(arguments: argparse.Namespace) -> list[Case]:
     if not isinstance(file.content, TestSuite):
         return answers_of(file, path.absolute().parent)
     run = _tournament(Path(arguments.output), refreshes=arguments.refresh)
-    answers = asked_answers(
-        file.content,
-        configuration_for(arguments.source, arguments.config),
-        documents=base_of(path),
-        cache=Path(arguments.cache),
-        registry=registry_for(arguments),
-        judges=arguments.judge,
-        run=run,
-    )
+    with progress_display("asking the models"):
+        answers = asked_answers(
+            file.content,
+            configuration_for(arguments.source, arguments.config),
+            documents=base_of(path),
+            cache=Path(arguments.cache),
+            registry=registry_for(arguments),
+            judges=arguments.judge,
+            run=run,
+        )
     if answers.stored:
         say(
             f"{answers.stored} of {len(answers.cases)} answers are those of the games in {arguments.output};"
@@ -290,8 +301,3 @@ def _read(path: Path, name: str) -> EvalFile:
     if file.errors:
         raise DataError("\n".join(map(str, file.errors)))
     return file
-
-
-def _progress(done: int, total: int) -> None:
-    sys.stderr.write(f"\r{done}/{total} verdicts" + ("\n" if done == total else ""))
-    sys.stderr.flush()

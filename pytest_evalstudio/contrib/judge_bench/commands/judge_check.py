@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, print_json, progress_display, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
@@ -100,16 +100,17 @@ def _run_check(arguments: argparse.Namespace) -> int:
         )
     config, registry = configuration_for(arguments.lab, arguments.config), registry_for(arguments)
     levels = has_grades(arguments.evaluator, config=config, registry=registry)
-    check = check_judge(
-        Path(arguments.lab),
-        read_labels(Path(arguments.labels), levels=levels),
-        arguments.evaluator,
-        config=config,
-        repeats=arguments.repeats,
-        cache=Path(arguments.cache),
-        registry=registry,
-        prices=prices,
-    )
+    with progress_display("asking the judge"):
+        check = check_judge(
+            Path(arguments.lab),
+            read_labels(Path(arguments.labels), levels=levels),
+            arguments.evaluator,
+            config=config,
+            repeats=arguments.repeats,
+            cache=Path(arguments.cache),
+            registry=registry,
+            prices=prices,
+        )
     if arguments.output:
         check.save(Path(arguments.output))
     if arguments.json:
@@ -142,12 +143,13 @@ def _run_canary(arguments: argparse.Namespace) -> int:
     if earlier is not None:
         # Before the judge is asked, which costs time and money.
         check_comparable(earlier, arguments.evaluator)
-    record = judge_canary(
-        arguments.evaluator,
-        config=configuration_for(arguments.canary, arguments.config),
-        repeats=arguments.repeats,
-        registry=registry_for(arguments),
-    )
+    with progress_display("asking the judge"):
+        record = judge_canary(
+            arguments.evaluator,
+            config=configuration_for(arguments.canary, arguments.config),
+            repeats=arguments.repeats,
+            registry=registry_for(arguments),
+        )
     # With an earlier record, missing verdicts are a drift that is to be shown.
     if earlier is None:
         check_judged(record)

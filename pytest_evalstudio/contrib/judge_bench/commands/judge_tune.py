@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, configuration_for, print_json, say
+from pytest_evalstudio.cli.common import FINE, configuration_for, print_json, progress_display, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
@@ -50,16 +50,17 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.core.writing import write_whole
     from pytest_evalstudio.formats.labels import read_labels
 
-    tuning = tune_judge(
-        Path(arguments.lab),
-        read_labels(Path(arguments.labels)),
-        arguments.evaluator,
-        config=configuration_for(arguments.lab, arguments.config),
-        examples=arguments.examples,
-        seed=arguments.seed,
-        cache=Path(arguments.cache),
-        registry=registry_for(arguments),
-    )
+    with progress_display("asking the judge"):
+        tuning = tune_judge(
+            Path(arguments.lab),
+            read_labels(Path(arguments.labels)),
+            arguments.evaluator,
+            config=configuration_for(arguments.lab, arguments.config),
+            examples=arguments.examples,
+            seed=arguments.seed,
+            cache=Path(arguments.cache),
+            registry=registry_for(arguments),
+        )
     if arguments.output:
         content = tuning.proposal.model_dump_json(indent=2) + "\n"
         # A lone surrogate has no UTF-8; its escape is one of JSON, too.

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, progress_display, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
@@ -128,7 +128,10 @@ def _tested(arguments: argparse.Namespace) -> MutationResult:
         return configuration_for(str(file), arguments.config)
 
     subjects = read_subjects(source, configuration_of, registry, allow_calls=arguments.allow_calls)
-    with closing(ModelProvider(cache=Path(arguments.cache), registry=registry)) as provider:
+    with (
+        closing(ModelProvider(cache=Path(arguments.cache), registry=registry)) as provider,
+        progress_display("scoring") as progress,
+    ):
         return mutation_test(
             subjects,
             registry=registry,
@@ -136,4 +139,5 @@ def _tested(arguments: argparse.Namespace) -> MutationResult:
             source=arguments.source,
             kinds=kinds,
             seed=arguments.seed,
+            progress=progress,
         )

@@ -7,7 +7,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, configuration_for, say
+from pytest_evalstudio.cli.common import FINE, configuration_for, progress_display, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.numbers import DEFAULT_SEED
@@ -119,7 +119,8 @@ def _written(arguments: argparse.Namespace, purpose: Purpose, kinds: Sequence[st
     each = ceil(arguments.count / max(1, len(applicable)))
     with closing(ModelProvider(cache=Path(arguments.cache), registry=registry_for(arguments))) as provider:
         judge = provider.judges.open(config, settings)
-        written = write_attacks(purpose, applicable, judge, count=each, seed=arguments.seed)
+        with progress_display("asking the writer"):
+            written = write_attacks(purpose, applicable, judge, count=each, seed=arguments.seed)
         say(*provider.warnings(), error=True)
         return replace(written, reason=provider.mask(written.reason))
 

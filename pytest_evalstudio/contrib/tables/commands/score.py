@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, listed, say
+from pytest_evalstudio.cli.common import FINE, listed, progress_display, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option
 from pytest_evalstudio.contrib.tables.options import ScoreOptions
 from pytest_evalstudio.core.errors import ConfigurationError
@@ -16,8 +15,9 @@ from pytest_evalstudio.text.figures import figure
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.contrib.tables.job import Finished
+    from pytest_evalstudio.contrib.tables.job import Finished, Progress
     from pytest_evalstudio.contrib.tables.request import ScoreRequest
+    from pytest_evalstudio.core.progress import ProgressDisplay
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -66,17 +66,27 @@ def run(arguments: argparse.Namespace) -> int:
 
     request = _request(arguments)
     try:
-        finished = run_request(request, _progress if sys.stderr.isatty() else None)
+        with progress_display("scoring") as progress:
+            finished = run_request(request, _counting_from(progress) if request.resume else progress)
     except KeyboardInterrupt:
         say(
             f"{request.output}: scored batches are kept; the same command with --resume continues", error=True
         )
         raise
-    # The progress line has no line end of its own.
-    if sys.stderr.isatty() and finished.scored_now:
-        sys.stderr.write("\n")
     _print_result(finished, request.output)
     return FINE
+
+
+def _counting_from(progress: ProgressDisplay) -> Progress:
+    """Return the progress of a continued run, whose first state is what earlier runs scored."""
+    earlier: list[int] = []
+
+    def report(done: int, total: int | None) -> None:
+        if not earlier:
+            earlier.append(done)
+        progress(done, total, earlier=earlier[0])
+
+    return report
 
 
 def _request(arguments: argparse.Namespace) -> ScoreRequest:
@@ -136,9 +146,3 @@ def _print_result(finished: Finished, output: str) -> None:
         f" {finished.scored_now:,} answers scored in {figure(finished.seconds)} s, {speed:,.0f} per second",
         f"next: evalstudio report {output} -o report",
     )
-
-
-def _progress(done: int, total: int | None) -> None:
-    of = f"/{total:,}" if total is not None else ""
-    sys.stderr.write(f"\r{done:,}{of} answers")
-    sys.stderr.flush()

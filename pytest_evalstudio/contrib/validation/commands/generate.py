@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINE, configuration_for, say
+from pytest_evalstudio.cli.common import FINE, configuration_for, progress_display, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 
 if TYPE_CHECKING:
@@ -70,31 +69,27 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = Path(arguments.output)
     path.parent.mkdir(parents=True, exist_ok=True)
-    generated = generate_test_cases(
-        arguments.documents,
-        count=arguments.count,
-        generators=[name.strip() for name in arguments.generators.split(",") if name.strip()],
-        writer=arguments.writer,
-        topics_included=arguments.topic,
-        topics_excluded=arguments.not_topic,
-        chunks_included=arguments.chunk,
-        chunks_excluded=arguments.not_chunk,
-        name=arguments.name,
-        seed=arguments.seed,
-        config=configuration_for(arguments.output, arguments.config),
-        registry=registry_for(arguments),
-        cache=Path(arguments.cache),
-        folder=path.absolute().parent,
-        progress=_progress if sys.stderr.isatty() else lambda done, total, what: None,
-    )
+    with progress_display("reading the documents") as progress:
+        generated = generate_test_cases(
+            arguments.documents,
+            count=arguments.count,
+            generators=[name.strip() for name in arguments.generators.split(",") if name.strip()],
+            writer=arguments.writer,
+            topics_included=arguments.topic,
+            topics_excluded=arguments.not_topic,
+            chunks_included=arguments.chunk,
+            chunks_excluded=arguments.not_chunk,
+            name=arguments.name,
+            seed=arguments.seed,
+            config=configuration_for(arguments.output, arguments.config),
+            registry=registry_for(arguments),
+            cache=Path(arguments.cache),
+            folder=path.absolute().parent,
+            progress=progress,
+        )
     generated.suite.save(path)
     say(f"wrote {path}: {generated.summary}", *generated.notes)
     for id, words in generated.topics.items():
         say(f"  topic {id}: {', '.join(words[:5])}")
     say("Read the questions before you use them; each case quotes its evidence.")
     return FINE
-
-
-def _progress(done: int, total: int, what: str) -> None:
-    sys.stderr.write(f"\r{done}/{total} {what}" + ("\n" if done == total else ""))
-    sys.stderr.flush()
