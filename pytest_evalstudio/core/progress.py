@@ -174,6 +174,7 @@ class DisplayTimes:
     """
 
     def __init__(self, now: float, *, is_rewritten: bool) -> None:
+        self._is_rewritten = is_rewritten
         self._every_s = TICK_S if is_rewritten else LINE_S
         self._between_s = REWRITE_S if is_rewritten else LINE_S
         self._next = now + (FIRST_S if is_rewritten else LINE_S)
@@ -187,10 +188,11 @@ class DisplayTimes:
         """
         return now >= (self._next_with_news if has_news else self._next)
 
-    def shown(self, now: float) -> None:
-        """Note that the state was shown."""
+    def shown(self, now: float, *, has_news: bool) -> None:
+        """Note that the state was shown; on a terminal, the first news need not wait for the time."""
         self._next = now + self._every_s
-        self._next_with_news = now + self._between_s
+        if has_news or not self._is_rewritten:
+            self._next_with_news = now + self._between_s
 
     def wait_s(self, now: float) -> float:
         """Return the seconds until the state is shown without news."""
@@ -327,7 +329,7 @@ class ProgressDisplay:
         output = self._output
         if output is None or self._ended.is_set() or not self._times.is_due(now, has_news=has_news):
             return
-        self._times.shown(now)
+        self._times.shown(now, has_news=has_news)
         text = visible(self._meter.text(now))
         self._write(lambda: output.show(f"{self._label}: {text}"))
 

@@ -16,7 +16,6 @@ import msgspec
 from pytest_evalstudio.asking.runs import AskingRun, RunInputs, UnfinishedRun
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
-from pytest_evalstudio.core.switching import frequent_switches
 from pytest_evalstudio.plugin.ci_output import CiOutput
 from pytest_evalstudio.plugin.display import shown_line
 from pytest_evalstudio.plugin.payload import Payload
@@ -375,6 +374,8 @@ class Recorder:
 
 
 def _import_report() -> None:
+    from pytest_evalstudio.core.switching import frequent_switches
+
     with suppress(Exception), frequent_switches():
         importlib.import_module("pytest_evalstudio.report.build")
         importlib.import_module("pytest_evalstudio.report.page").compile_templates()

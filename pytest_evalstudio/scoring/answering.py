@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import structs
 
 from pytest_evalstudio.asking.dialogues import Dialogue, DialogueUser, FixedTurns, Request, ScriptedUser
-from pytest_evalstudio.asking.model_user import ModelUser, OpenJudge
 from pytest_evalstudio.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.core.cases import Answer, Case, Prompt, Retrieval
 from pytest_evalstudio.core.conversations import ConversationPlan
 from pytest_evalstudio.formats.packed import Packed, unpacked
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo, is_rag
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.asking.model_user import OpenJudge
 
 
 def requests_of(
@@ -80,7 +84,11 @@ def user_of(plan: ConversationPlan, open_model: OpenJudge | None = None) -> Dial
         return FixedTurns(
             tuple(turn.prompt for turn in plan.turns), tuple(turn.attachments for turn in plan.turns)
         )
-    return ScriptedUser(plan.user) if plan.user.is_scripted else ModelUser(plan.user, open_model)
+    if plan.user.is_scripted:
+        return ScriptedUser(plan.user)
+    from pytest_evalstudio.asking.model_user import ModelUser
+
+    return ModelUser(plan.user, open_model)
 
 
 def answered(

@@ -1,11 +1,17 @@
-"""The progress of a chunk, beside the terminal's current line."""
+"""The progress of a chunk: beside the terminal's current line, or as lines of a log."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import subprocess
+import sys
+import time
 
 import pytest
 
+from pytest_evalstudio.plugin.progress import CLEAR_TO_END, RESTORE_CURSOR, SAVE_CURSOR
 from support.openai_server import Reply, serve
 from support.project import Project
 
@@ -57,3 +63,128 @@ def test_judgements_are_counted(terminal: Project) -> None:
 
 def test_nothing_is_counted_without_a_terminal(project: Project) -> None:
     judged(project).stdout.no_fnmatch_line("*judgements (faithfulness)*")
+
+
+SLOW_APP = """
+import time
+
+
+def ask(prompt):
+    time.sleep(1.5)
+    return "It is 4."
+"""
+
+
+def slow(project: Project, *, count: int = 1) -> None:
+    """Write a suite whose application takes a while for each answer."""
+    project.write("app.py", SLOW_APP)
+    project.suite(*({"key": f"k{n}", "prompt": f"{n}+2?", "condition": '"4"'} for n in range(count)))
+
+
+SLOW_EVALUATOR = """
+import time
+from dataclasses import dataclass
+
+from pytest_evalstudio import Metric, Outcome, evaluator
+
+
+@evaluator("slow", name="Slow", domain="manners", needs=("actual_output",))
+@dataclass(frozen=True)
+class Slow:
+    "A score that takes long."
+
+    metrics = (Metric("calm", primary=True, threshold=0.5),)
+
+    def score(self, cases, tools):
+        time.sleep(0.7)
+        return [Outcome.score({"calm": 1.0}) for _ in cases]
+"""
+REGISTRATION = """
+from slow_evaluator import Slow
+
+
+def pytest_evalstudio_register(registry):
+    registry.add_evaluator(Slow)
+"""
+
+
+def on_a_terminal(project: Project, *arguments: str, term: str = "xterm") -> tuple[str, float]:
+    """Run pytest on a pseudo terminal; return its output, and the seconds until the first sign."""
+    pty = pytest.importorskip("pty")
+    leader, follower = pty.openpty()
+    environment = {**os.environ, "TERM": term, "COLUMNS": "100", "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments],
+        cwd=project.folder,
+        env=environment,
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+    )
+    os.close(follower)
+    parts: list[tuple[float, bytes]] = []
+    with contextlib.suppress(OSError):  # Linux reports the end of a terminal as an error
+        while part := os.read(leader, 4096):
+            parts.append((time.monotonic(), part))
+    os.close(leader)
+    process.wait(timeout=60)
+    output = b"".join(part for _, part in parts).decode()
+    start = next((at for at, part in parts if b"sums_suite.json" in part), 0.0)
+    sign = next((at for at, part in parts if b" app: " in part), 0.0)
+    return output, sign - start
+
+
+def test_a_terminal_has_a_sign_within_a_second(project: Project) -> None:
+    slow(project, count=3)
+    output, seconds = on_a_terminal(project, "sums_suite.json")
+    assert f"{SAVE_CURSOR} app: asking 3 questions{CLEAR_TO_END}{RESTORE_CURSOR}" in output
+    assert 0 < seconds < 1.5  # half a second, and what a busy machine adds
+    assert "3 passed" in output
+
+
+def test_a_dumb_terminal_is_not_rewritten(project: Project) -> None:
+    slow(project)
+    output, _ = on_a_terminal(project, "sums_suite.json", term="dumb")
+    assert SAVE_CURSOR not in output
+    assert "asking" not in output
+    assert "1 passed" in output
+
+
+def test_a_log_has_lines_of_its_own(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_evalstudio.core.progress.LINE_S", 0.4)
+    slow(project)
+    result = project.run()
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "sums_suite.json ",
+            "evalstudio: app: asking 1 question",
+            "evalstudio: app: asking 1 question, 1 s",
+            ". *[[]100%]",
+        ]
+    )
+
+
+def test_a_log_of_short_work_has_no_lines(project: Project) -> None:
+    slow(project)
+    result = project.run()
+    result.stdout.no_fnmatch_line("*asking*")
+    result.stderr.no_fnmatch_line("*asking*")
+
+
+def test_scores_are_reported_while_they_take_long(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_evalstudio.core.progress.LINE_S", 0.2)
+    project.write("slow_evaluator.py", SLOW_EVALUATOR)
+    project.write("conftest.py", REGISTRATION)
+    project.write("evalstudio.toml", 'evaluators = ["slow"]\n')
+    project.lab({"key": "q", "input": "2?", "actual_output": "4."})
+    project.run().stdout.fnmatch_lines(["evalstudio: m: 0/1 scores (slow)*"])
+
+
+def test_workers_show_nothing(project: Project) -> None:
+    pytest.importorskip("xdist")
+    slow(project)
+    result = project.run("-n", "1", "sums_suite.json")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*asking*")
+    result.stderr.no_fnmatch_line("*asking*")
