@@ -97,7 +97,7 @@ def test_score_counts_answers(run):
     rows = [{"key": f"k{number}", "input": "q?", "actual_output": "a"} for number in range(40)]
     write("rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     evaluators = ("-e", "looping_detection", "--workers", "1")
-    assert "40 answers" in run("score", "rows.jsonl", "-o", "out.parquet", *evaluators)
+    assert "40 answers scored" in run("score", "rows.jsonl", "-o", "out.parquet", *evaluators)
 
 
 @pytest.mark.part("arena")

@@ -139,20 +139,23 @@ class ProgressMeter:
         self._beginning = beginning
         self._since = now
         self._phase: _Phase | None = None
+        self._phases: dict[str, _Phase] = {}
 
     def update(self, done: int, total: int | None, what: str, now: float, *, earlier: int = 0) -> bool:
         """Take a state; return False if it is ignored.
 
         Embedding goes on beside judges: its begin and its end do not replace a count that is not finished.
         """
-        phase = self._phase
-        if phase is not None and phase.what == what and phase.done <= done:
-            phase.done, phase.total = done, total
-        elif phase is not None and phase.what != what and phase.is_unfinished and done in (0, total):
+        shown = self._phase
+        if shown is not None and shown.what != what and shown.is_unfinished and done in (0, total):
             return False
+        phase = self._phases.get(what)
+        if phase is not None and phase.done <= done:
+            phase.done, phase.total = done, total
         else:
-            begins = done <= earlier
-            self._phase = _Phase(what, done, total, earlier, now if begins and phase else self._since)
+            begins_now = done <= earlier and shown is not None
+            phase = _Phase(what, done, total, earlier, now if begins_now else self._since)
+        self._phase = self._phases[what] = phase
         self._since = now
         return True
 

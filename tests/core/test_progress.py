@@ -107,6 +107,15 @@ def test_embedding_beside_a_judge_does_not_replace_its_count() -> None:
     assert meter.update(32, 64, "texts embedded", 3.0)
 
 
+def test_a_kind_that_was_interrupted_by_another_keeps_its_rate() -> None:
+    meter = ProgressMeter(0.0, "scoring")
+    meter.update(0, 100, "answers scored", 0.0)
+    meter.update(10, 100, "answers scored", 10.0)
+    meter.update(1, 5, "judgements", 19.0)
+    meter.update(20, 100, "answers scored", 20.0)
+    assert meter.text(20.0) == "20/100 answers scored, 1 per s, about 1 min 20 s left"
+
+
 def test_a_terminal_shows_news_at_once_and_the_time_each_second() -> None:
     times = DisplayTimes(0.0, is_rewritten=True)
     assert times.is_due(0.0, has_news=True)

@@ -33,10 +33,7 @@ from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.run_header import TOOL, evaluator_entry, model_entry, now
 
 Progress = Callable[[int, int | None], None]
-"""Called with the number of scored answers and their total, None where it is not known.
-
-A run that continues another begins with what that scored.
-"""
+"""Called with the number of scored answers and their total, None where it is not known."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,8 +54,16 @@ class Finished:
     broad_choice: str
 
 
-def run_request(request: ScoreRequest, progress: Progress | None = None) -> Finished:
-    """Score the table of a request; see `score.score_table`."""
+def run_request(
+    request: ScoreRequest, progress: Progress | None = None, *, begin: Progress | None = None
+) -> Finished:
+    """Score the table of a request; see `score.score_table`.
+
+    Args:
+        request: what to score.
+        progress: called after each batch.
+        begin: called before the first one, with what earlier runs scored.
+    """
     # A missing package is reported before anything is read.
     for module in ("pyarrow", "fsspec", "datasketches"):
         import_extra(module, PURPOSE, extra=EXTRA)
@@ -81,7 +86,7 @@ def run_request(request: ScoreRequest, progress: Progress | None = None) -> Fini
     job = _job(request, sources, columns_read, plan)
     with writer.locked():
         job = writer.begin(job, resume=request.resume, overwrite=request.overwrite)
-        return _Run(request, sources, columns_read, writer, job, sample, plan).finish(progress)
+        return _Run(request, sources, columns_read, writer, job, sample, plan).finish(progress, begin)
 
 
 class _Run:
@@ -114,15 +119,15 @@ class _Run:
         self._merged = MergedAggregates()
         self._scored = 0
 
-    def finish(self, progress: Progress | None) -> Finished:
+    def finish(self, progress: Progress | None, begin: Progress | None) -> Finished:
         """Score the rest of the batches and write the manifest."""
         started = time.monotonic()
         total = self._total()
         for entry in self._writer.finished():
             self._take(entry)
         before = self._scored
-        if progress is not None and self._request.resume:
-            progress(before, total)
+        if begin is not None:
+            begin(before, total)
         for result in self._results(total):
             self._take(self._writer.add(result))
             if progress is not None:

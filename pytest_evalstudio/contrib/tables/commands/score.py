@@ -15,9 +15,12 @@ from pytest_evalstudio.text.figures import figure
 if TYPE_CHECKING:
     import argparse
 
-    from pytest_evalstudio.contrib.tables.job import Finished, Progress
+    from pytest_evalstudio.contrib.tables.job import Finished
     from pytest_evalstudio.contrib.tables.request import ScoreRequest
     from pytest_evalstudio.core.progress import ProgressDisplay
+
+
+ANSWERS_SCORED = "answers scored"
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -62,12 +65,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
-    from pytest_evalstudio.contrib.tables.job import run_request
-
     request = _request(arguments)
     try:
         with progress_display("scoring") as progress:
-            finished = run_request(request, _counting_from(progress) if request.resume else progress)
+            finished = _scored(request, progress)
     except KeyboardInterrupt:
         say(
             f"{request.output}: scored batches are kept; the same command with --resume continues", error=True
@@ -77,16 +78,21 @@ def run(arguments: argparse.Namespace) -> int:
     return FINE
 
 
-def _counting_from(progress: ProgressDisplay) -> Progress:
-    """Return the progress of a continued run, whose first state is what earlier runs scored."""
-    earlier: list[int] = []
+def _scored(request: ScoreRequest, progress: ProgressDisplay) -> Finished:
+    """Score a request; what earlier runs scored does not count for the rate."""
+    from pytest_evalstudio.contrib.tables.job import run_request
+
+    earlier = 0
+
+    def begin(done: int, total: int | None) -> None:
+        nonlocal earlier
+        earlier = done
+        progress(done, total, ANSWERS_SCORED, earlier=done)
 
     def report(done: int, total: int | None) -> None:
-        if not earlier:
-            earlier.append(done)
-        progress(done, total, earlier=earlier[0])
+        progress(done, total, ANSWERS_SCORED, earlier=earlier)
 
-    return report
+    return run_request(request, report, begin=begin)
 
 
 def _request(arguments: argparse.Namespace) -> ScoreRequest:
