@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -12,7 +12,17 @@ import pytest
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.plugin.figures import BASELINE_CLASS
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.report.ci_output import Failure, code_quality, failures_of, github_lines, sarif
+from pytest_evalstudio.report.ci_output import (
+    AnswerDetails,
+    Failure,
+    code_quality,
+    failures_of,
+    github_lines,
+    sarif,
+)
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.analysis.comparison.results import Comparison
 
 OTHER_ANNOTATIONS = "pytest_github_actions_annotate_failures"
 """Plugin that writes an annotation for each test that fails in its call."""
@@ -55,8 +65,13 @@ class CiOutput:
             if self._is_annotated and report.when == "call" and report.failed:
                 self._annotated.add(report.nodeid)
 
-    def write(self, record: Path, summary: Path) -> None:
+    def write(self, record: Path, summary: Path, comparison: Comparison | None = None) -> None:
         """Write the files, and the job summary of GitHub Actions.
+
+        Args:
+            record: of the run.
+            summary: of the report, in Markdown.
+            comparison: with the baseline, None without one.
 
         Raises:
             OSError: if a file cannot be written.
@@ -64,7 +79,10 @@ class CiOutput:
         if not self.is_wanted:
             return
         reader = RecordReader(record)
-        self._failures = list(failures_of(reader.items(), self._places))
+        details = None
+        if self._github:
+            details = AnswerDetails(reader.run.evaluators, comparison, self._regressed)
+        self._failures = list(failures_of(reader.items(), self._places, details))
         if self._code_quality:
             self._write(self._code_quality, code_quality(self._failures))
         if self._sarif:

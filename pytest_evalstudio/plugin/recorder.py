@@ -291,7 +291,7 @@ class Recorder:
                 history=history,
                 root=self._settings.command_line.root,
             )
-            self.ci_output.write(path, report.markdown)
+            self.ci_output.write(path, report.markdown, comparison)
             self._send_events(path)
         except (OSError, EvalStudioError, MemoryError, RecursionError) as exc:
             self._failure = f"the report cannot be written: {_cause(exc)}{_remedy(path)}"

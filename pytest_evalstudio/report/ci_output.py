@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Literal
+from collections.abc import Container, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.text import with_short_keys
-from pytest_evalstudio.record.schema import Item
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item
+from pytest_evalstudio.report.failed_items import answer_and_reference, has_common_words
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.analysis.comparison.results import Comparison
 
 GITHUB_SHOWN = 50
 """GitHub shows ten annotations of a step; more only lengthen its log."""
 _TITLE_CHARS = 120
 _MESSAGE_CHARS = 1_000
+_ANSWER_CHARS = 300
+_DIFFERENCE_CHARS = 600
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 Severity = Literal["info", "minor", "major", "critical", "blocker"]
 
@@ -29,6 +35,7 @@ class Failure(Struct, frozen=True, kw_only=True):
         rules: evaluators that failed it, and the code of a failure that no evaluator decides; "error" for an
             item without a verdict.
         is_leak: whether it is a finding about privacy or security.
+        details: lines on the answer, for annotations.
     """
 
     nodeid: str
@@ -37,14 +44,74 @@ class Failure(Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...]
     message: str
     is_leak: bool = False
+    details: tuple[str, ...] = ()
 
 
-def failures_of(items: Iterable[Item], locations: Mapping[str, tuple[str, int]]) -> Iterator[Failure]:
+class AnswerDetails:
+    """Answers of failed items, and their differences from the baseline's answer or the expected one.
+
+    Args:
+        evaluators: of the run.
+        comparison: with a baseline, None without one.
+        first: node ids of the items that are shown before all others.
+    """
+
+    def __init__(
+        self,
+        evaluators: Mapping[str, EvaluatorEntry],
+        comparison: Comparison | None,
+        first: Container[str],
+    ) -> None:
+        self._evaluators = evaluators
+        self._base_answers = (
+            {change.nodeid: change.base_answer for change in comparison.changes} if comparison else {}
+        )
+        self._first = first
+        self._explained = {True: 0, False: 0}
+
+    def lines(self, item: Item) -> tuple[str, ...]:
+        """Return lines on an item; none for items beyond those that GitHub is given."""
+        is_first = item.nodeid in self._first
+        if self._explained[is_first] >= GITHUB_SHOWN:
+            return ()
+        self._explained[is_first] += 1
+        answer, expected = answer_and_reference(item, self._evaluators)
+        if not answer:
+            return ()
+        lines = [f"answer: {_shortened(answer, _ANSWER_CHARS)}"]
+        base = self._base_answers.get(item.nodeid, "")
+        if base and base != answer:
+            lines.append(f"since the baseline: {_difference(base, answer)}")
+        elif has_common_words(expected, answer):
+            lines.append(f"from the expected answer: {_difference(expected, answer)}")
+        elif expected:
+            lines.append(f"expected: {_shortened(expected, _ANSWER_CHARS)}")
+        return tuple(lines)
+
+
+def _difference(base: str, answer: str) -> str:
+    from pytest_evalstudio.text.windows import change_windows, word_diff
+
+    return _shortened(word_diff(change_windows(base, answer)), _DIFFERENCE_CHARS)
+
+
+def _shortened(text: str, limit: int) -> str:
+    """Return the beginning of a text on one line."""
+    line = visible(" ".join(text.split()))
+    return line if len(line) <= limit else f"{line[:limit]} …"
+
+
+def failures_of(
+    items: Iterable[Item],
+    locations: Mapping[str, tuple[str, int]],
+    details: AnswerDetails | None = None,
+) -> Iterator[Failure]:
     """Yield the failed and broken items of a record.
 
     Args:
         items: of the record.
         locations: node id to path and line; an item without a place is at the first line of its file.
+        details: of the answers, None for none.
     """
     for item in items:
         if item.verdict not in ("failed", "error"):
@@ -65,6 +132,7 @@ def failures_of(items: Iterable[Item], locations: Mapping[str, tuple[str, int]])
             rules=(*missed, *codes) or ("error",),
             message=visible(item.reason or "failed")[:_MESSAGE_CHARS],
             is_leak=bool(kinds & {"privacy", "security"}),
+            details=details.lines(item) if details is not None else (),
         )
 
 
@@ -83,7 +151,8 @@ def github_lines(failures: Iterable[Failure]) -> Iterator[str]:
             return
         title = _property(with_short_keys(visible(failure.nodeid))[:_TITLE_CHARS])
         properties = f"file={_property(failure.path)},line={failure.line}"
-        yield f"::error {properties},title={title}::{_data(failure.message)}"
+        message = "\n".join((failure.message, *failure.details))
+        yield f"::error {properties},title={title}::{_data(message)}"
 
 
 class _Lines(Struct, frozen=True):

@@ -198,6 +198,22 @@ def _miss(info: EvaluatorEntry, verdict: Verdict) -> FailedEvaluator:
     )
 
 
+def answer_and_reference(item: Item, evaluators: Mapping[str, EvaluatorEntry]) -> tuple[str, str]:
+    """Return the answer that shows why an item fails, and the expected one; "" for what there is not."""
+    if not item.rows:
+        return "", ""
+    misses = tuple(_misses(evaluators, item))
+    row = _failing_row(item, misses, evaluators)
+    answer = "" if is_blank(row.answer.text) else _beginning(row.answer.text)
+    return answer, _beginning(row.expected_by(misses[0].evaluator if misses else ""))
+
+
+def has_common_words(reference: str, answer: str) -> bool:
+    """Return whether two texts have enough in common for their difference to say something."""
+    _, actual = changed_words(reference, answer)
+    return bool(reference) and shared_words(actual) >= _COMPARABLE
+
+
 def _fault(info: EvaluatorEntry, verdict: Verdict) -> str:
     """Return the kind of failure that a boolean evaluator tells apart, e.g. retrieval or generation."""
     if not info.boolean:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pytest
 from jsonschema import Draft202012Validator
 
+from pytest_evalstudio.cli import main
 from support.project import Project
 from support.workers import WORKERS
 
@@ -155,6 +156,70 @@ def test_annotations_name_file_line_and_reason(failing: Project) -> None:
     assert unquote(annotations[1][3]).startswith("a suite.json::a,b")
     assert "text_matching: failed" in unquote(annotations[1][4])
     assert "4111 1111" not in result.stdout.str()
+
+
+def annotations_of(result: pytest.RunResult) -> list[list[str]]:
+    """Return the lines of each annotation's message."""
+    messages = [match[1] for line in result.outlines if (match := re.fullmatch(r"::error [^:]*::(.*)", line))]
+    return [unquote(message).splitlines() for message in messages]
+
+
+def fee_project(project: Project, expected: str = "The fee is 5 EUR per month.") -> None:
+    project.write("app.py", "def ask(prompt):\n    return 'The fee is 5 EUR per month.'\n")
+    project.suite({"key": "a", "prompt": "Fee?", "condition": '"5 EUR"', "expected_output": expected})
+
+
+CHANGED = (
+    "def ask(prompt):\n    return 'The fee is 7 EUR per month, card 4111 1111 1111 1111.%0A::error::x'\n"
+)
+
+
+def test_an_annotation_has_the_answer_and_its_difference_from_the_expected_one(project: Project) -> None:
+    fee_project(project)
+    project.write("app.py", CHANGED)
+    (lines,) = annotations_of(project.run("--evalstudio-github", "yes"))
+    assert lines[0].startswith("text_matching: failed")
+    assert lines[1] == "answer: The fee is 7 EUR per month, card **** **** **** ****.%0A::error::x"
+    assert lines[2].startswith(
+        "from the expected answer: The fee is [-5-]{+7+} EUR per month{+, card **** **** **** ****+}."
+    )
+    assert len(lines) == 3
+
+
+def test_an_annotation_of_a_regressed_case_has_the_difference_from_the_baseline(project: Project) -> None:
+    fee_project(project, expected="Another text.")
+    project.run()
+    report = str(project.folder / "evalstudio-report")
+    assert main(["baseline", "save", report, "-o", str(project.folder / "base.jsonl")]) == 0
+    project.write("app.py", CHANGED)
+    result = project.run_process("--evalstudio-github", "yes", "--evalstudio-baseline", "base.jsonl")
+    (lines,) = annotations_of(result)
+    assert lines[2].startswith("since the baseline: The fee is [-5-]{+7+} EUR per month")
+    assert "4111" not in "".join(lines)
+
+
+def test_an_annotation_shows_an_expected_answer_that_has_nothing_in_common(project: Project) -> None:
+    fee_project(project, expected="Ask a clerk.")
+    project.write("app.py", "def ask(prompt):\n    return 'Unknown'\n")
+    (lines,) = annotations_of(project.run("--evalstudio-github", "yes"))
+    assert lines[1:] == ["answer: Unknown", "expected: Ask a clerk."]
+
+
+def test_an_annotation_has_a_sensible_length(project: Project) -> None:
+    fee_project(project, expected=" ".join(f"word{n}" for n in range(3_000)))
+    answer = " ".join(f"word{n}" for n in range(0, 3_000, 2))
+    project.write("app.py", f"def ask(prompt):\n    return {answer!r}\n")
+    (lines,) = annotations_of(project.run("--evalstudio-github", "yes"))
+    assert lines[1].endswith(" …")
+    assert sum(map(len, lines)) < 2_000
+
+
+def test_an_annotation_without_an_answer_has_the_reason_alone(project: Project) -> None:
+    fee_project(project)
+    project.write("app.py", "def ask(prompt):\n    raise RuntimeError('no connection')\n")
+    (lines,) = annotations_of(project.run("--evalstudio-github", "yes"))
+    assert len(lines) == 1
+    assert "no connection" in lines[0]
 
 
 @pytest.mark.parametrize(("option", "written"), [([], True), (["--evalstudio-github", "no"], False)])
