@@ -288,19 +288,25 @@ def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
         assert reason.startswith("its batch could not be scored: RuntimeError: a fault, ****.***@")
 
 
-def test_an_interrupted_run_is_continued_with_the_same_result(tmp_path: Path) -> None:
+# `effort` has metrics with an infinite range.
+@pytest.mark.parametrize("evaluator", ["rouge", "effort"])
+def test_an_interrupted_run_is_continued_with_the_same_result(evaluator: str, tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "log.jsonl", ROWS)
-    whole = scored(source, tmp_path / "whole.parquet")
+    whole = scored(source, tmp_path / "whole.parquet", (evaluator,))
 
     def stop(done: int, total: int | None) -> None:
         if done == 64:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        scored(source, tmp_path / "out.parquet", progress=stop)
+        scored(source, tmp_path / "out.parquet", (evaluator,), progress=stop)
     seen: list[int] = []
     table = scored(
-        source, tmp_path / "out.parquet", resume=True, progress=lambda done, total: seen.append(done)
+        source,
+        tmp_path / "out.parquet",
+        (evaluator,),
+        resume=True,
+        progress=lambda done, total: seen.append(done),
     )
     assert seen == [96, 120]
     same = {"run_id": "", "started": "", "finished": "", "seconds": 0.0}
