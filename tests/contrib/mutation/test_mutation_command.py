@@ -214,3 +214,16 @@ def test_a_run_in_which_nothing_passes_says_so(pytester: pytest.Pytester) -> Non
     result.stderr.fnmatch_lines(
         ["evalstudio: evalstudio-report: has no answers to damage: none of its answers (1) passes; mend the*"]
     )
+
+
+def test_questions_of_survivors_are_masked_before_they_are_cut(tmp_path: Path) -> None:
+    suite(tmp_path, WEAK)
+    path = tmp_path / "bank_suite.json"
+    secret = f"sk-proj-{'a1B2' * 10}"
+    content = json.loads(path.read_text())
+    content["tests"][0]["test_cases"][0]["prompt"] = f"{'Is this right? ' * 11}{secret}"
+    path.write_text(json.dumps(content))
+    result = mutated(tmp_path, "--kinds", "other_answer")
+    assert "Is this right?" in result.stdout
+    assert "a1B2" not in result.stdout
+    assert "sk-" not in result.stdout

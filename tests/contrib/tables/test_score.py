@@ -266,6 +266,22 @@ def test_labels_give_the_confusion_matrix_and_macro_figures_of_a_model(tmp_path:
     assert recall.value == pytest.approx((1 / 2 + 2 / 3) / 2)
 
 
+def test_labels_are_masked_before_they_are_cut(tmp_path: Path) -> None:
+    secret = f"sk-proj-{'a1B2' * 10}"
+    rows = [{"expected_output": "yes", "answer": f"{'no ' * 13}{secret}"}] * 3
+    table = score_table(
+        write_jsonl(tmp_path / "log.jsonl", rows),
+        ["classification"],
+        tmp_path / "out.parquet",
+        mapping={"actual_output": "answer"},
+        workers=1,
+    )
+    assert "a1b2" not in (tmp_path / "out.parquet" / "manifest.json").read_text().lower()
+    accuracy = table.manifest.aggregate("classification", "accuracy", "dataset")
+    assert accuracy is not None
+    assert [label.answered[:44] for label in accuracy.labels] == [f"{'no ' * 13}**-**"]
+
+
 @pytest.mark.parametrize(("times", "failed"), [(1, set()), (99, set(range(32, 64)))], ids=["once", "always"])
 def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
     times: int, failed: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -325,5 +325,5 @@ def _readable(location: Location, format: str) -> Iterator[None]:
                 raise
             if format == "CSV" and not isinstance(exc, OSError | EOFError) and not _is_utf8_file(location):
                 raise _not_utf8(location) from None
-            fact = masked(_ROW_TEXT.sub(r"\1", str(exc).splitlines()[0])[:_FACT_CHARS])
+            fact = masked(_ROW_TEXT.sub(r"\1", str(exc).splitlines()[0]))[:_FACT_CHARS]
             raise DataError(f"cannot be read as {format}: {fact}", source=location.name) from None

@@ -251,7 +251,9 @@ def _labels(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[tuple[
 
 
 def _short(label: str) -> str:
-    return masked(label if len(label) <= LABEL_CHARS else f"{label[:LABEL_CHARS]}…")
+    # Masked before it is cut: a part of a secret is not recognised as one.
+    text = masked(label)
+    return text if len(text) <= LABEL_CHARS else f"{text[:LABEL_CHARS]}…"
 
 
 def _score_table(
