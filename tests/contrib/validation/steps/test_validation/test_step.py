@@ -140,6 +140,9 @@ TEN = ("ten", "Within how many days do blocked cards open again?", "ten days", '
         pytest.param(
             {"prompt": "a much How cheque stopping cost does?"}, "readable", id="a garbled question"
         ),
+        pytest.param(
+            {"prompt": "Within ten days the blocked cards open again?"}, "readable", id="a preposition"
+        ),
         pytest.param({"source_text": "Stopping a cheque is easy."}, "evidence", id="the evidence is lost"),
         pytest.param(
             {"prompt": "Within how many days do blocked cards open again?"}, "round_trip", id="another's"
