@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.formats.condition import parse_condition
 from support.command import Result, evalstudio
 from support.project import Project
 
@@ -77,6 +78,22 @@ def test_advice_tells_the_answers_apart(tmp_path: Path) -> None:
         words = survivor["advice"]["text"].removeprefix("add the condition ").strip('"')
         assert words in survivor["original"]
         assert words not in survivor["text"]
+
+
+@pytest.mark.parametrize("gap", ["  ", "\t", "\n"], ids=["blanks", "tab", "line break"])
+def test_advice_keeps_the_blanks_of_the_answer(gap: str, tmp_path: Path) -> None:
+    path = suite(tmp_path, WEAK)
+    content = json.loads(path.read_text())
+    for case in content["tests"][0]["test_cases"]:
+        case["expected_output"] = case["expected_output"].replace("15 USD", f"15{gap}USD")
+    path.write_text(json.dumps(content))
+    survivors = [each for each in result_of(tmp_path)["survivors"] if each["advice"]]
+    conditions = [each for each in survivors if each["advice"]["code"] == "condition"]
+    assert any("15" in each["advice"]["text"] for each in conditions)
+    for survivor in conditions:
+        condition = parse_condition(survivor["advice"]["text"].removeprefix("add the condition "))
+        assert condition.holds(survivor["original"], 1.0)
+        assert not condition.holds(survivor["text"], 1.0)
 
 
 def test_harmless_changes_are_counted_apart(tmp_path: Path) -> None:
