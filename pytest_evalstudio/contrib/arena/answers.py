@@ -16,7 +16,6 @@ from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.scoring.tasks import tasks
 
-
 _UNKNOWN_ANSWER = " ".join(["word"] * 100)
 """Stands in for an answer that has not been asked for yet, in an estimate."""
 

@@ -345,9 +345,8 @@ def selection_lines(selection: Selection) -> Iterator[str]:
         yield f"not validated: it takes {MIN_MODELS} models that answered all cases; add runs of other models"
         return
     if check.without_estimate:
-        yield (
-            f"no estimate of {', '.join(check.without_estimate)}: no answer to a selected case; select more cases"
-        )
+        names = ", ".join(check.without_estimate)
+        yield f"no estimate of {names}: no answer to a selected case; select more cases"
     if check.error is not None:
         correlation = "not defined" if check.correlation is None else figure(check.correlation)
         yield (

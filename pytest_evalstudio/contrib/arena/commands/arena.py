@@ -265,7 +265,8 @@ def _answers(arguments: argparse.Namespace) -> list[Case]:
     )
     if answers.missing:
         say(
-            f"{answers.missing} of {len(answers.cases)} answers are not stored; the models are asked for them first"
+            f"{answers.missing} of {len(answers.cases)} answers are not stored; the models are asked for them"
+            " first"
         )
     elif answers.stored:
         say(

@@ -132,8 +132,9 @@ class RoundTrip:
         """Return 1.0 if the words of a question are in an order that English has, else 0.0.
 
         None for people's own questions, which need not read as rules write them. Another one begins with a
-        question word, an auxiliary or a preposition, which a question word follows, does not end with a function word, has no leftovers of a
-        sentence, and of neighbours that both occur in the documents one pair in five at least occurs there.
+        question word, an auxiliary, or a preposition that a question word follows, does not end with a
+        function word, has no leftovers of a sentence, and of neighbours that both occur in the documents one
+        pair in five at least occurs there.
         """
         if case.key in self._own_keys:
             return None

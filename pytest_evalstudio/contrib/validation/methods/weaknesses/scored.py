@@ -10,7 +10,6 @@ from pytest_evalstudio.contrib.validation.methods.categories import GENERATOR, Q
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.record.score_table import Column, Scores
 
-
 Identity = tuple[str, str]
 """File and key of a test case."""
 
