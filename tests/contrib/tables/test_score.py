@@ -329,6 +329,23 @@ def test_an_interrupted_run_is_continued_with_the_same_result(evaluator: str, tm
     assert msgspec.structs.replace(table.manifest, **same) == msgspec.structs.replace(whole.manifest, **same)
 
 
+def test_answers_are_not_paired_by_keys_that_a_source_lacks(tmp_path: Path) -> None:
+    def both(folder: Path, *fields: str) -> ScoredTable:
+        rows = [{"actual_output": row["answer"], "input": row["question"]} for row in answers(20)]
+        for number, field in enumerate(fields):
+            keyed = [{**row, field: f"{number}-{at}"} for at, row in enumerate(rows)]
+            write_jsonl(folder / f"{number}.jsonl", keyed)
+        sources = [str(folder / f"{number}.jsonl") for number in range(len(fields))]
+        return score_table(sources, ["looping_detection"], folder / "out.parquet", workers=1)
+
+    for name, fields in {"some": ("key", "other"), "all": ("key", "key")}.items():
+        (tmp_path / name).mkdir()
+        table = both(tmp_path / name, *fields)
+        assert ("key" in table.manifest.mapping) == (name == "all")
+        notes = compare_tables(table, table).notes
+        assert any("not paired" in note for note in notes) == (name == "some")
+
+
 @pytest.mark.parametrize("texts", ["all", "worst"])
 def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path) -> None:
     rows = [{**row, "failure": ""} for row in answers(120)]
@@ -341,6 +358,7 @@ def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path)
     assert line.startswith("  2 errors (no answer), first row 70: ")
     assert "timeout of request 70" in line
     assert "sk-proj" not in line
+    assert 70 in table.answers_of([70])
 
     excerpt = excerpt_of(table, tmp_path / "page", size=1, seed=1)
     items = [item for item in RecordReader(excerpt.record).items() if item.verdict == "error"]
