@@ -125,7 +125,7 @@ class TableWriter:
         Raises:
             ConfigurationError: if it is in use.
         """
-        # The lock file is kept after a failure, and alone is no table.
+        # The lock file stays, and alone is no table.
         names = set(self.location.names()) - {LOCK}
         if (names and not names & {MANIFEST, PROGRESS}) or self._is_file():
             raise ConfigurationError(
@@ -165,7 +165,6 @@ class TableWriter:
                     f"{self.location.name}: another process writes this table; wait for its end"
                 ) from None
             yield
-            path.unlink(missing_ok=True)
 
     def begin(self, job: Job, *, resume: bool = False, overwrite: bool = False) -> Job:
         """Prepare the folder; see `check`.
