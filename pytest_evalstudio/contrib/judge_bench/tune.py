@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -194,7 +195,8 @@ def describe(tuning: Tuning, file: str) -> Iterator[str]:
         yield f"  threshold = {threshold:g}    # now {tuning.threshold:g}"
     if tuning.proposal.examples and file:
         yield f"  [evaluator.{id}.judge]"
-        yield f"  examples = {file!r}"
+        # Text of JSON is text of TOML, also with backslashes.
+        yield f"  examples = {json.dumps(file, ensure_ascii=False)}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

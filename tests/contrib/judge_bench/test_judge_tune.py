@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,13 @@ def test_a_wrong_file_of_examples_is_named(tmp_path: Path, content: str, message
         tune(tmp_path, learns, evaluator=tuned)
 
 
+@pytest.mark.parametrize("file", ["C:\\runs\\new.json", 'it\'s "new".json'])
+def test_the_lines_to_apply_are_toml(file: str, tmp_path: Path) -> None:
+    lines = list(describe(tune(tmp_path, learns), file))
+    content = tomllib.loads("\n".join(lines[lines.index("  [evaluator.polite.judge]") :]))
+    assert content["evaluator"]["polite"]["judge"]["examples"] == file
+
+
 def test_the_command_writes_a_file_and_prints_what_to_apply(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,6 +230,6 @@ def test_the_command_writes_a_file_and_prints_what_to_apply(
     printed = capsys.readouterr().out
     assert "present                 0 of 16           0 of 20" in printed
     assert "proposed                1 of 16           1 of 20" in printed
-    assert "[evaluator.polite.judge]\n  examples = 't.json'" in printed
+    assert '[evaluator.polite.judge]\n  examples = "t.json"' in printed
     assert (tmp_path / "evalstudio.toml").read_bytes() == before, "nothing is applied"
     assert len(json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["examples"]) == 4
