@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli import main
-from pytest_evalstudio.contrib.judge_bench.tune import Tuning, describe, tune_judge
+from pytest_evalstudio.contrib.judge_bench.bench import labelled_cases
+from pytest_evalstudio.contrib.judge_bench.tune import Tuning, _halves, describe, tune_judge
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.config import configuration
 from support.judging import reply_for
@@ -166,6 +167,53 @@ def test_the_same_seed_splits_alike(tmp_path: Path) -> None:
     first, second = (tune(tmp_path, learns, seed=7).proposal for _ in range(2))
     assert first == second
     assert first != tune(tmp_path, learns, seed=8).proposal
+
+
+def write_answers_of_models(folder: Path, questions: int, models: int) -> Path:
+    rows = [
+        {
+            "key": f"q{question}",
+            "input": "Q?",
+            "actual_output": f"q{question}, m{model}.",
+            "model_key": f"m{model}",
+        }
+        for question in range(questions)
+        for model in range(models)
+    ]
+    names = [{"key": f"m{model}", "name": f"m{model}", "model_type": "h2ogpte"} for model in range(models)]
+    lab = folder / "answers_lab.json"
+    lab.write_text(json.dumps({"dataset": {"inputs": rows}, "models": names}), encoding="utf-8")
+    return lab
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_answers_to_one_question_are_in_the_same_half(seed: int, tmp_path: Path) -> None:
+    lab = write_answers_of_models(tmp_path, questions=12, models=5)
+    labels = {(f"q{q}", f"m{m}"): int((q + m) % 3 != 0) for q in range(12) for m in range(5 - q % 2)}
+    fit, held_out = _halves(labelled_cases(lab, labels), labels, seed)
+    assert {case.key for case in fit}.isdisjoint(case.key for case in held_out)
+    assert len(fit) + len(held_out) == len(labels)
+    for label in (0, 1):
+        of_halves = [
+            sum(labels[case.key, case.model_key] == label for case in half) for half in (fit, held_out)
+        ]
+        assert abs(of_halves[0] - of_halves[1]) <= 4
+
+
+def test_good_answers_to_one_question_alone_cannot_be_divided(tmp_path: Path) -> None:
+    lab = write_answers_of_models(tmp_path, questions=4, models=5)
+    labels = {(f"q{q}", f"m{m}"): int(q == 0) for q in range(4) for m in range(5)}
+    config = configuration(
+        {
+            "judge": {"host": "python", "target": learns},
+            "evaluator": {"polite": {"type": "byop", "prompt": PROMPT}},
+        },
+        folder=tmp_path,
+    )
+    with pytest.raises(
+        DataError, match=r"the 5 good answers are to too few of the 4 questions to be divided"
+    ):
+        tune_judge(lab, labels, "polite", config=config)
 
 
 def test_too_few_labels_of_one_kind_are_an_error(tmp_path: Path) -> None:
