@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from pytest_evalstudio.asking.answers import AnswerCache
 from pytest_evalstudio.asking.configured_hosts import connection_of
+from pytest_evalstudio.asking.dialogues import Request
 from pytest_evalstudio.asking.downloads import name_host
 from pytest_evalstudio.asking.hosts import asked_model, open_model
 from pytest_evalstudio.asking.prompts import case_variables, prompt_of
@@ -185,27 +186,8 @@ class LabBuilder:
         rows = []
         for session, runs in self._sessions:
             questions = self._questions(runs)
-            requests = [
-                request_of(
-                    prompt_of(
-                        case.prompt,
-                        key=case.key,
-                        corpus=tuple(resolved(document, self._documents) for document in test.documents),
-                        run=run,
-                        conversation=turns_of(case.conversation),
-                        originals=self._originals(case),
-                        case=case_variables(case.key, case.categories, case.model_extra),
-                        attachments=attachments_of(case.images, case.files, self._documents),
-                    ),
-                    # Without `on_failure`: nothing is judged here, so no turn can fail.
-                    plan_of(case.turns, case.user, case.judge, folder=self._documents),
-                    case.key,
-                )
-                for test, case, run in questions
-            ]
-            for (test, case, run), answer in zip(
-                questions, session.ask(requests, progress=progress), strict=True
-            ):
+            answers = session.ask(self._requests(questions), progress=progress)
+            for (test, case, run), answer in zip(questions, answers, strict=True):
                 if answer.not_asked:
                     self.not_asked.append(answer.error)
                     continue
@@ -217,6 +199,29 @@ class LabBuilder:
         for model, (session, _) in zip(self.lab.models, self._sessions, strict=True):
             describe_session(model, session, self._documents)
         return self.lab
+
+    def stored_dataset(self) -> tuple[TestLab, list[Row]]:
+        """Return the lab with the answers that are stored for its run; no model is asked.
+
+        Returns:
+            The lab, and those of its rows whose answer is not stored.
+        """
+        self.build()
+        rows, unanswered = [], []
+        for session, runs in self._sessions:
+            questions = self._questions(runs)
+            for (test, case, run), answer in zip(
+                questions, session.peek(self._requests(questions)), strict=True
+            ):
+                row = _row(self._suite, test, case, session.key, run, self._documents)
+                rows.append(row)
+                if answer is None:
+                    unanswered.append(row)
+                else:
+                    self.stored += 1
+                    complete_row(row, answer, self._documents)
+        self.lab.dataset = LlmDataset(inputs=rows)
+        return self.lab, unanswered
 
     def close(self) -> None:
         """End the connections of the models."""
@@ -237,6 +242,26 @@ class LabBuilder:
         """Return the questions of the cases that a case is a perturbation of."""
         sources = {link.target for link in case.relationships if link.type == SOURCE}
         return [other.prompt for _, other in self._suite.cases() if other.key in sources] if sources else []
+
+    def _requests(self, questions: Sequence[tuple[Test, TestCase, int]]) -> list[Request]:
+        return [
+            request_of(
+                prompt_of(
+                    case.prompt,
+                    key=case.key,
+                    corpus=tuple(resolved(document, self._documents) for document in test.documents),
+                    run=run,
+                    conversation=turns_of(case.conversation),
+                    originals=self._originals(case),
+                    case=case_variables(case.key, case.categories, case.model_extra),
+                    attachments=attachments_of(case.images, case.files, self._documents),
+                ),
+                # Without `on_failure`: nothing is judged here, so no turn can fail.
+                plan_of(case.turns, case.user, case.judge, folder=self._documents),
+                case.key,
+            )
+            for test, case, run in questions
+        ]
 
     def _questions(self, runs: int) -> list[tuple[Test, TestCase, int]]:
         return [(test, case, run) for test, case in self._suite.cases() for run in range(1, runs + 1)]

@@ -81,6 +81,7 @@ def _tools(config: Configuration, arguments: argparse.Namespace, registry: Regis
     from pytest_evalstudio.asking.checking import tools_of
     from pytest_evalstudio.asking.tool_snapshots import changes_since, read_snapshot
     from pytest_evalstudio.formats.fields import write_json
+    from pytest_evalstudio.scoring.masking import masked
 
     # Before the server is asked: a wrong file name is then reported at once.
     snapshot = read_snapshot(Path(arguments.compare)) if arguments.compare else None
@@ -91,7 +92,8 @@ def _tools(config: Configuration, arguments: argparse.Namespace, registry: Regis
     elif arguments.json:
         print_json(definitions)
     elif snapshot is None:
-        say(*(f"{each['name']}: {excerpt(str(each.get('description') or ''))}" for each in definitions))
+        descriptions = [excerpt(masked(str(each.get("description") or ""))) for each in definitions]
+        say(*(f"{each['name']}: {text}" for each, text in zip(definitions, descriptions, strict=True)))
     if snapshot is None:
         return FINE
     changes = changes_since(snapshot, definitions)

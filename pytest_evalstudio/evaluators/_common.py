@@ -10,7 +10,7 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.outcomes import Finding, Fragment, Metric, Outcome
 from pytest_evalstudio.formats.condition import Condition, parse_condition
 from pytest_evalstudio.formats.condition_writing import substring_condition
-from pytest_evalstudio.metrics.detectors import Hit, describe
+from pytest_evalstudio.metrics.detectors import Hit, describe, redact
 from pytest_evalstudio.metrics.quoting import one_line
 
 PERSONAL_DATA, SECRET = "Personal data", "A secret"
@@ -137,7 +137,7 @@ def unmet(condition: Condition, text: str) -> str:
     Raises:
         EvaluationError: if a regular expression takes too long.
     """
-    match = condition.check(text)
+    match = condition.check(text, mask=redact)
     return "" if match.passed else f"not met: {one_line(match.failed, _CONDITION_CHARS)}"
 
 

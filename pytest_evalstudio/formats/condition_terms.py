@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.patterns import compiled, shortened
 from pytest_evalstudio.text.folding import fold, fold_with_origins
 
+Mask = Callable[[str], str]
+"""Returns a text of the same length without secrets."""
 TIMEOUT_S = 2.0
 """Default time limit of one search of one regular expression, in seconds."""
 
@@ -41,8 +44,13 @@ class Condition:
 
     __slots__ = ()
 
-    def check(self, text: str, timeout_s: float = TIMEOUT_S) -> Match:
+    def check(self, text: str, timeout_s: float = TIMEOUT_S, mask: Mask = str) -> Match:
         """Return whether the text meets the condition, and which part it does not meet.
+
+        Args:
+            text: of an answer.
+            timeout_s: for one search of one regular expression.
+            mask: masks the text for the quotation in the unmet part, and keeps its length.
 
         Raises:
             PatternTimeout: if one of its regular expressions takes longer than `timeout_s`.
@@ -51,7 +59,7 @@ class Condition:
         >>> parse_condition('"Paris" AND NOT "London"').check("Paris, London").failed
         'NOT "London" (found "London" at 7)'
         """
-        return _PASSED if self.holds(text, timeout_s) else Match(False, self.failure(text, timeout_s))
+        return _PASSED if self.holds(text, timeout_s) else Match(False, self.failure(text, timeout_s, mask))
 
     def holds(self, text: str, timeout_s: float) -> bool:
         raise NotImplementedError
@@ -60,7 +68,7 @@ class Condition:
         """Return the span that makes a string or regexp true; None for operators."""
         return None
 
-    def failure(self, text: str, timeout_s: float) -> str:
+    def failure(self, text: str, timeout_s: float, mask: Mask = str) -> str:
         """Return the unmet part of the condition, for a text that `holds` refused."""
         return str(self)
 
@@ -221,11 +229,12 @@ class Not(Condition):
     def holds(self, text: str, timeout_s: float) -> bool:
         return not self.operand.holds(text, timeout_s)
 
-    def failure(self, text: str, timeout_s: float) -> str:
+    def failure(self, text: str, timeout_s: float, mask: Mask = str) -> str:
         span = self.operand.find(text, timeout_s)
         if span is None:
             return str(self)
-        return f'{self} (found "{shortened(text[span[0] : span[1]])}" at {span[0]})'
+        # Masked before it is cut: a part of a secret is not recognised as one.
+        return f'{self} (found "{shortened(mask(text)[span[0] : span[1]])}" at {span[0]})'
 
     def forbids(self, text: str, timeout_s: float = TIMEOUT_S) -> bool:
         # NOT NOT asks for its operand, and so forbids nothing.
@@ -250,12 +259,12 @@ class And(Condition):
     def holds(self, text: str, timeout_s: float) -> bool:
         return all(operand.holds(text, timeout_s) for operand in self.operands)
 
-    def failure(self, text: str, timeout_s: float) -> str:
+    def failure(self, text: str, timeout_s: float, mask: Mask = str) -> str:
         failing = [operand for operand in self.operands if not operand.holds(text, timeout_s)]
         if len(failing) == 1:
-            return failing[0].failure(text, timeout_s)
+            return failing[0].failure(text, timeout_s, mask)
         return " AND ".join(
-            f"({operand})" if isinstance(operand, Or) else operand.failure(text, timeout_s)
+            f"({operand})" if isinstance(operand, Or) else operand.failure(text, timeout_s, mask)
             for operand in failing
         )
 

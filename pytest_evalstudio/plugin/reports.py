@@ -110,7 +110,7 @@ def amend_report(
 
 def _attach_summary(item: EvalItem, report: pytest.TestReport, result: Result, mask: Mask) -> None:
     """Attach the reason on one line, what fails the item, and the cause of an error."""
-    question = shown_line(mask(excerpt(item.task.case.question, QUESTION_CHARS)))
+    question = shown_line(excerpt(masked(mask(item.task.case.question)), QUESTION_CHARS))
     setattr(report, BRIEF, [mask(brief_headline(result))[:BRIEF_CHARS], question])
     setattr(report, LIKENESS, [_original_nodeid(item), failure_signature(result)])
     if result.errors:

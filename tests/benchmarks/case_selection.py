@@ -76,6 +76,7 @@ def checked(questions: Mapping[str, str], passes: Floats, budget: int, seed: int
     table.add(builder.run, builder.typed_items)
     check = table.selection(budget).check
     assert check is not None
+    assert check.error is not None
     rng = np.random.default_rng(seed)
     truths = passes.mean(axis=0)
     correlations, errors = [], []

@@ -209,3 +209,12 @@ def test_forbidden_words_are_marked_in_their_chunk(case: Make, tools: Tools) -> 
     (outcome,) = outcomes_of(TextMatching(), [question], tools)
     (fragment,) = outcome.fragments
     assert (fragment.part, question.context[1][fragment.start : fragment.end]) == ("context:1", "London")
+
+
+def test_a_forbidden_text_is_masked_before_it_is_cut(case: Make, tools: Tools) -> None:
+    secret = f"sk-proj-{'a1B2' * 10}"
+    answer = case(f"{'the key is ' * 4}{secret}", condition='NOT regexp("the key.*")')
+    (outcome,) = outcomes_of(TextMatching(), [answer], tools)
+    assert 'found "the key is the key' in outcome.reason
+    assert "a1B2" not in outcome.reason
+    assert "sk-" not in outcome.reason

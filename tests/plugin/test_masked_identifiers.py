@@ -120,3 +120,12 @@ def test_an_ordinary_key_is_kept(project: Project, key: str) -> None:
 
     _, items = project.record()
     assert list(items) == [f"{key}[app]"]
+
+
+def test_a_question_is_masked_before_it_is_cut(project: Project) -> None:
+    row = {"key": "a", "input": f"Which person has the key {TOKEN}?", "actual_output": "x"}
+    project.lab({**row, "output_condition": '"y"'})
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert "Which person has the key" in result.stdout.str()
+    assert TOKEN[:8] not in result.stdout.str()

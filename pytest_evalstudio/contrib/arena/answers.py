@@ -16,18 +16,23 @@ from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.scoring.tasks import tasks
 
+_UNKNOWN_ANSWER = " ".join(["word"] * 100)
+"""Stands in for an answer that has not been asked for yet, in an estimate."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedAnswers:
-    """Answers of models that were asked.
+    """Answers of models to the questions of a suite.
 
     Attributes:
         cases: one per question and model.
         stored: number of answers that an earlier run stored.
+        missing: number of answers that an estimate does not know, since no model is asked.
     """
 
     cases: list[Case]
     stored: int
+    missing: int = 0
 
 
 def answers_of(file: EvalFile, folder: Path) -> list[Case]:
@@ -69,6 +74,7 @@ def asked_answers(
     registry: Registry,
     judges: Collection[str] = (),
     run: AskingRun | None = None,
+    is_estimate: bool = False,
 ) -> AskedAnswers:
     """Return the answers of the configured models to the questions of a suite.
 
@@ -80,6 +86,7 @@ def asked_answers(
         registry: registry of plugins.
         judges: names of the models that judge, and do not play.
         run: the run that asks; a new one where not given.
+        is_estimate: ask no model; a text of usual length stands in for an answer that is not stored.
     """
     tables = [{"name": table.name, **table.settings} for table in config.model if table.name not in judges]
     with LabBuilder(
@@ -92,6 +99,11 @@ def asked_answers(
         run=run,
         allow_private_hosts=config.allow_private_hosts,
     ) as builder:
-        lab = builder.complete_dataset()
+        if is_estimate:
+            lab, missing = builder.stored_dataset()
+        else:
+            lab, missing = builder.complete_dataset(), []
+    for row in missing:
+        row.actual_output = _UNKNOWN_ANSWER
     cases = answers_of(EvalFile(kind="lab", content=lab), Path(config.folder))
-    return AskedAnswers(cases=cases, stored=builder.stored)
+    return AskedAnswers(cases=cases, stored=builder.stored, missing=len(missing))

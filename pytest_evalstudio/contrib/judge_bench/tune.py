@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -32,6 +34,9 @@ MIN_LABELS = 8
 """Fewer labels cannot be split into halves that say anything."""
 MAX_EXAMPLE_CHARS = 4_000
 """Answers with longer texts are no examples: each example is a part of every prompt."""
+
+_KINDS = ((1, "good"), (0, "bad"))
+"""Labels, and what they say of an answer."""
 
 T = TypeVar("T")
 
@@ -96,9 +101,9 @@ def tune_judge(
 ) -> Tuning:
     """Propose examples and a threshold for a judge; the configuration is not changed.
 
-    The labels are split into halves with equal shares of good answers. Examples come from the fit half,
-    answers on which the judge and people disagree first. The threshold maximizes Cohen's kappa on the rest of
-    the fit half. The held-out half only measures.
+    The labels are split into halves with equal shares of good answers, in which answers to one question stay
+    together. Examples come from the fit half, answers on which the judge and people disagree first. The
+    threshold maximizes Cohen's kappa on the rest of the fit half. The held-out half only measures.
 
     Args:
         path: lab or data set that has the answers.
@@ -194,7 +199,8 @@ def describe(tuning: Tuning, file: str) -> Iterator[str]:
         yield f"  threshold = {threshold:g}    # now {tuning.threshold:g}"
     if tuning.proposal.examples and file:
         yield f"  [evaluator.{id}.judge]"
-        yield f"  examples = {file!r}"
+        # Text of JSON is text of TOML, also with backslashes.
+        yield f"  examples = {json.dumps(file, ensure_ascii=False)}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -265,21 +271,47 @@ class _Scores:
 
 
 def _halves(cases: Sequence[Case], labels: Labels, seed: int) -> tuple[list[Case], list[Case]]:
-    """Split cases into halves with equal shares of good answers."""
-    halves: tuple[list[Case], list[Case]] = ([], [])
-    for label in (1, 0):
-        # Sorted, so that the split does not depend on the order of the file.
-        alike = sorted((case for case in cases if labels[_identity(case)] == label), key=_identity)
-        if 2 * len(alike) < MIN_LABELS:
-            kind = "good" if label else "bad"
+    """Split cases into halves with equal shares of good answers; answers to one question stay together."""
+    counts = Counter(labels[_identity(case)] for case in cases)
+    for label, kind in _KINDS:
+        if 2 * counts[label] < MIN_LABELS:
             raise DataError(
-                f"{len(alike)} labelled answers are {kind}: judge-tune needs at least {MIN_LABELS // 2} of"
+                f"{counts[label]} labelled answers are {kind}: judge-tune needs at least {MIN_LABELS // 2} of"
                 " each kind; label more answers"
             )
-        random.Random(seed).shuffle(alike)
-        for position, case in enumerate(alike):
-            halves[position % 2].append(case)
+    halves: tuple[list[Case], list[Case]] = ([], [])
+    sizes = {label: [0, 0] for label, _ in _KINDS}
+    for group in _questions(cases, labels, seed):
+        of_group = Counter(labels[_identity(case)] for case in group)
+        # The half with fewer answers of the kinds that the question brings; the first of equal ones.
+        excess = sum((size[0] - size[1]) * of_group[label] for label, size in sizes.items())
+        half = 1 if excess > 0 else 0
+        halves[half].extend(group)
+        for label, size in sizes.items():
+            size[half] += of_group[label]
+    for label, kind in _KINDS:
+        if min(sizes[label]) < MIN_LABELS // 4:
+            questions = len({case.key for case in cases})
+            raise DataError(
+                f"the {counts[label]} {kind} answers are to too few of the {counted(questions, 'question')}"
+                " to be divided; label answers to more questions"
+            )
     return halves
+
+
+def _questions(cases: Sequence[Case], labels: Labels, seed: int) -> Iterator[list[Case]]:
+    """Yield the answers to each question: large groups first, questions with equal labels in random order."""
+    groups: dict[str, list[Case]] = {}
+    # Sorted, so that the split does not depend on the order of the file.
+    for case in sorted(cases, key=_identity):
+        groups.setdefault(case.key, []).append(case)
+    alike: dict[tuple[int, int], list[list[Case]]] = {}
+    for group in groups.values():
+        good = sum(labels[_identity(case)] == 1 for case in group)
+        alike.setdefault((len(group), good), []).append(group)
+    for profile in sorted(alike, reverse=True):
+        random.Random(seed).shuffle(alike[profile])
+        yield from alike[profile]
 
 
 def _best_threshold(scores: _Scores, cases: Sequence[Case], values: Mapping[tuple[str, str], float]) -> float:

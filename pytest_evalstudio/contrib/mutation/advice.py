@@ -35,7 +35,7 @@ def advice_for(kind: str, damage: Damage, result: Result, original: Result) -> A
         return Advice(code="expectation", text=text)
     stretch = _telling_stretch(kind, damage, case)
     if stretch:
-        return Advice(code="condition", text=f"add the condition {_quoted(stretch)}")
+        return Advice(code="condition", text=f'add the condition "{stretch}"')
     return _threshold(result, original) or _evaluator(kind, case)
 
 
@@ -52,7 +52,8 @@ def _telling_stretch(kind: str, damage: Damage, case: Case) -> str:
             candidates.append(_with_next(lost, lost[token.start : token.end], 1))
     candidates += names_in([lost])
     for candidate in candidates:
-        words = candidate.strip().rstrip(".,;:!?")
+        # A line as it is: a condition finds neither a line break nor other blanks than those of the answer.
+        words = candidate.strip().partition("\n")[0].rstrip(".,;:!? \t\r")
         # A quotation mark would end the text in the condition.
         if words and '"' not in words and words in original and words not in damage.text:
             return words
@@ -68,10 +69,6 @@ def _with_next(text: str, words: str, count: int) -> str:
             break
         end = following.end()
     return text[start:end]
-
-
-def _quoted(words: str) -> str:
-    return f'"{" ".join(words.split())}"' if "\n" not in words else f'"{words.splitlines()[0]}"'
 
 
 def _threshold(result: Result, original: Result) -> Advice | None:

@@ -53,7 +53,8 @@ def _other(value: Any) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
-        return value + 1
+        # Floats from 2 ** 53 are no others after 1 is added.
+        return value + 1 if value + 1 != value else value / 2
     if isinstance(value, str):
         return f"{value}1" if value[-1:].isalnum() else f"{value} other"
     if isinstance(value, Sequence):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pytest_evalstudio.contrib.mutation.results import MutationResult, Share, Survivor
 from pytest_evalstudio.core.text import excerpt, short_key
+from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.text.figures import counted, percent, plural
 from pytest_evalstudio.text.windows import change_windows, word_diff
 
@@ -58,15 +59,17 @@ def mutation_lines(result: MutationResult, survivors: int = 10) -> Iterator[str]
 
 def survivor_lines(survivor: Survivor) -> Iterator[str]:
     """Yield a damaged answer that passes: where, what was done, and what would fail it."""
-    place = f"{excerpt(survivor.question)} ({survivor.model}, {short_key(survivor.key)})"
+    # Texts are masked before they are cut: a part of a secret is not recognised as one.
+    original, text = masked(survivor.original), masked(survivor.text)
+    place = f"{excerpt(masked(survivor.question))} ({survivor.model}, {short_key(survivor.key)})"
     yield f"  {survivor.kind}: {place}"
     # Damaged calls leave the text as it is.
     if survivor.text == survivor.original:
         yield f"    {survivor.added}"
-    elif survivor.kind in _WHOLE:
-        yield f"    answer: {excerpt(survivor.text)}"
+    elif survivor.kind in _WHOLE or text == original:
+        yield f"    answer: {excerpt(text)}"
     else:
-        yield f"    {word_diff(change_windows(survivor.original, survivor.text))}"
+        yield f"    {word_diff(change_windows(original, text))}"
     if survivor.advice is not None:
         yield f"    to fail it: {survivor.advice.text}"
 

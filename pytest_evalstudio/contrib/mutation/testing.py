@@ -18,6 +18,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.formats.lab import TestLab
+from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.messages import misses
 from pytest_evalstudio.scoring.model_provider import ModelProvider
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
@@ -118,7 +119,7 @@ def _why_none_passes(originals: Mapping[str, Result]) -> str:
     if first is None:
         return "no evaluator judges what its answers say; name one in the configuration"
     reason = (misses(first) or [verdict_word(first)])[0]
-    question = excerpt(first.task.case.question)
+    question = excerpt(masked(first.task.case.question))
     return f"none of {len(originals):,} answers passes undamaged, e.g. {question!r}: {reason}"
 
 

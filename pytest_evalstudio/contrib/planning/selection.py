@@ -63,13 +63,16 @@ class SelectionCheck(Struct, frozen=True, kw_only=True):
     """Cross-validation: the pass rate of each model, from cases that are selected by the other models.
 
     Attributes:
+        models: number of models with an estimate.
+        without_estimate: names of the models that have an answer to none of their selected cases.
         correlation: rank correlation of estimates and pass rates of all cases; None where all are equal.
-        error: mean absolute error of the estimates.
+        error: mean absolute error of the estimates; None without one.
     """
 
     models: int
+    without_estimate: tuple[str, ...] = ()
     correlation: float | None
-    error: float
+    error: float | None
 
 
 class Selection(Struct, frozen=True, kw_only=True):
@@ -200,20 +203,25 @@ class CaseTable:
         models = list(dict.fromkeys(np.asarray(self._columns)[answered].tolist()))
         if len(models) < MIN_MODELS:
             return None
-        truths, estimates = [], []
+        truths, estimates, without_estimate = [], [], []
         for model in models:
             # With all its runs, which are alike.
             left_out = np.asarray([name == model for name in self._columns])
             seen = verdicts[:, ~left_out]
             selected = list(select(seen, labels, redundant, budget))
+            of_selected = verdicts[selected][:, left_out]
+            if not np.isfinite(of_selected).any():
+                without_estimate.append(str(model))
+                continue
             truths.append(float(np.nanmean(verdicts[:, left_out])))
-            estimates.append(float(np.nanmean(verdicts[selected][:, left_out])))
+            estimates.append(float(np.nanmean(of_selected)))
         first, second = _mean_ranks(truths), _mean_ranks(estimates)
-        varies = np.ptp(first) > 0 and np.ptp(second) > 0
+        varies = len(truths) > 1 and np.ptp(first) > 0 and np.ptp(second) > 0
         return SelectionCheck(
-            models=len(models),
+            models=len(truths),
+            without_estimate=tuple(without_estimate),
             correlation=float(np.corrcoef(first, second)[0, 1]) if varies else None,
-            error=float(np.abs(np.subtract(truths, estimates)).mean()),
+            error=float(np.abs(np.subtract(truths, estimates)).mean()) if truths else None,
         )
 
 
@@ -335,7 +343,11 @@ def selection_lines(selection: Selection) -> Iterator[str]:
     check = selection.check
     if check is None:
         yield f"not validated: it takes {MIN_MODELS} models that answered all cases; add runs of other models"
-    else:
+        return
+    if check.without_estimate:
+        names = ", ".join(check.without_estimate)
+        yield f"no estimate of {names}: no answer to a selected case; select more cases"
+    if check.error is not None:
         correlation = "not defined" if check.correlation is None else figure(check.correlation)
         yield (
             f"left out one at a time, {counted(check.models, 'model')}: rank correlation with the whole suite"

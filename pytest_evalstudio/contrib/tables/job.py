@@ -273,7 +273,12 @@ def _job(
             SourceEntry(path=source.name, format=source.format, rows=0, fingerprint=source.fingerprint())
             for source in sources
         ),
-        mapping=dict(columns_read[0].mapping),
+        # A field has the same column in all sources that have it.
+        mapping={
+            field: column
+            for field, column in columns_read[0].mapping.items()
+            if all(field in columns.mapping for columns in columns_read)
+        },
         groups=dict(request.keep),
         evaluators=tuple(evaluator_entry(selected) for selected in plan.selected),
         texts=request.texts,

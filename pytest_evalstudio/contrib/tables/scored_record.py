@@ -189,7 +189,8 @@ class ScoredManifest(Struct, frozen=True, kw_only=True):
 
     Attributes:
         started, finished: ISO 8601 with time zone.
-        mapping: field of a case (`input`, `actual_output`, ...) to the column that it was read from.
+        mapping: field of a case (`input`, `actual_output`, ...) to the column that it was read from; fields
+            that some sources lack are left out.
         groups: kept columns, by whose values the rows are also aggregated.
         ungrouped: kept columns with too many values for aggregates.
         evaluators: as a record's header describes them.

@@ -63,8 +63,23 @@ def values_of(sketch: str) -> NDArray[np.float64]:
     return np.array(sketch_data.get_quantiles(((np.arange(count) + 0.5) / count).tolist()))
 
 
+def check_sketch(sketch: str) -> None:
+    """Check that a text is a sketch, or "" for no values.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if not sketch:
+        return
+    try:
+        _sketch(sketch)
+    # The library raises several kinds of errors for bytes that are no sketch.
+    except Exception:
+        raise ValueError("is no sketch of values") from None
+
+
 def _sketch(text: str) -> Any:
-    return _library().kll_doubles_sketch.deserialize(base64.b64decode(text))
+    return _library().kll_doubles_sketch.deserialize(base64.b64decode(text, validate=True))
 
 
 def _text(sketch: Any) -> str:

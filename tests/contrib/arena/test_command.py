@@ -273,13 +273,24 @@ def test_a_suites_models_are_asked_once_for_the_games_of_a_file(
     suite = {"tests": [{"test_cases": [{"key": "a", "prompt": "A?"}, {"key": "b", "prompt": "B?"}]}]}
     (folder / "a_suite.json").write_text(json.dumps(suite))
 
-    def play(*arguments: str) -> tuple[int, int]:
-        before = len((folder / "answered.txt").read_text()) if (folder / "answered.txt").exists() else 0
-        assert main(["arena", "play", "a_suite.json", "-o", "b.csv", *arguments]) == 0
-        return len((folder / "answered.txt").read_text()) - before, asked(folder)
+    def answered() -> int:
+        return len((folder / "answered.txt").read_text()) if (folder / "answered.txt").exists() else 0
 
+    def play(*arguments: str) -> tuple[int, int]:
+        before = answered()
+        assert main(["arena", "play", "a_suite.json", "-o", "b.csv", *arguments]) == 0
+        return answered() - before, asked(folder)
+
+    assert play("--estimate") == (0, 0)
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "4 of 4 answers are not stored; the models are asked for them first",
+        "2 games, 2 of them without a verdict in b.csv",
+    ]
+    assert not list(folder.glob(".b.csv*"))
     assert play() == (4, 2)
     capsys.readouterr()
+    assert play("--estimate") == (0, 2)
+    assert "2 games, 0 of them without a verdict in b.csv" in capsys.readouterr().out
     assert play() == (0, 2)
     assert "4 of 4 answers are those of the games in b.csv; --refresh asks again" in capsys.readouterr().out
     (folder / "version.txt").write_text(" and more")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli import main
-from pytest_evalstudio.contrib.judge_bench.tune import Tuning, describe, tune_judge
+from pytest_evalstudio.contrib.judge_bench.bench import labelled_cases
+from pytest_evalstudio.contrib.judge_bench.tune import Tuning, _halves, describe, tune_judge
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.formats.config import configuration
 from support.judging import reply_for
@@ -167,6 +169,53 @@ def test_the_same_seed_splits_alike(tmp_path: Path) -> None:
     assert first != tune(tmp_path, learns, seed=8).proposal
 
 
+def write_answers_of_models(folder: Path, questions: int, models: int) -> Path:
+    rows = [
+        {
+            "key": f"q{question}",
+            "input": "Q?",
+            "actual_output": f"q{question}, m{model}.",
+            "model_key": f"m{model}",
+        }
+        for question in range(questions)
+        for model in range(models)
+    ]
+    names = [{"key": f"m{model}", "name": f"m{model}", "model_type": "h2ogpte"} for model in range(models)]
+    lab = folder / "answers_lab.json"
+    lab.write_text(json.dumps({"dataset": {"inputs": rows}, "models": names}), encoding="utf-8")
+    return lab
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_answers_to_one_question_are_in_the_same_half(seed: int, tmp_path: Path) -> None:
+    lab = write_answers_of_models(tmp_path, questions=12, models=5)
+    labels = {(f"q{q}", f"m{m}"): int((q + m) % 3 != 0) for q in range(12) for m in range(5 - q % 2)}
+    fit, held_out = _halves(labelled_cases(lab, labels), labels, seed)
+    assert {case.key for case in fit}.isdisjoint(case.key for case in held_out)
+    assert len(fit) + len(held_out) == len(labels)
+    for label in (0, 1):
+        of_halves = [
+            sum(labels[case.key, case.model_key] == label for case in half) for half in (fit, held_out)
+        ]
+        assert abs(of_halves[0] - of_halves[1]) <= 4
+
+
+def test_good_answers_to_one_question_alone_cannot_be_divided(tmp_path: Path) -> None:
+    lab = write_answers_of_models(tmp_path, questions=4, models=5)
+    labels = {(f"q{q}", f"m{m}"): int(q == 0) for q in range(4) for m in range(5)}
+    config = configuration(
+        {
+            "judge": {"host": "python", "target": learns},
+            "evaluator": {"polite": {"type": "byop", "prompt": PROMPT}},
+        },
+        folder=tmp_path,
+    )
+    with pytest.raises(
+        DataError, match=r"the 5 good answers are to too few of the 4 questions to be divided"
+    ):
+        tune_judge(lab, labels, "polite", config=config)
+
+
 def test_too_few_labels_of_one_kind_are_an_error(tmp_path: Path) -> None:
     few = dict.fromkeys(list(LABELS)[::2], 1)
     with pytest.raises(
@@ -187,6 +236,13 @@ def test_a_wrong_file_of_examples_is_named(tmp_path: Path, content: str, message
     tuned = {"type": "byop", "prompt": PROMPT, "judge": {"examples": "tuned.json"}}
     with pytest.raises(ConfigurationError, match=message):
         tune(tmp_path, learns, evaluator=tuned)
+
+
+@pytest.mark.parametrize("file", ["C:\\runs\\new.json", 'it\'s "new".json'])
+def test_the_lines_to_apply_are_toml(file: str, tmp_path: Path) -> None:
+    lines = list(describe(tune(tmp_path, learns), file))
+    content = tomllib.loads("\n".join(lines[lines.index("  [evaluator.polite.judge]") :]))
+    assert content["evaluator"]["polite"]["judge"]["examples"] == file
 
 
 def test_the_command_writes_a_file_and_prints_what_to_apply(
@@ -222,6 +278,6 @@ def test_the_command_writes_a_file_and_prints_what_to_apply(
     printed = capsys.readouterr().out
     assert "present                 0 of 16           0 of 20" in printed
     assert "proposed                1 of 16           1 of 20" in printed
-    assert "[evaluator.polite.judge]\n  examples = 't.json'" in printed
+    assert '[evaluator.polite.judge]\n  examples = "t.json"' in printed
     assert (tmp_path / "evalstudio.toml").read_bytes() == before, "nothing is applied"
     assert len(json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["examples"]) == 4

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.formats.condition import parse_condition
 from support.command import Result, evalstudio
 from support.project import Project
 
@@ -77,6 +78,22 @@ def test_advice_tells_the_answers_apart(tmp_path: Path) -> None:
         words = survivor["advice"]["text"].removeprefix("add the condition ").strip('"')
         assert words in survivor["original"]
         assert words not in survivor["text"]
+
+
+@pytest.mark.parametrize("gap", ["  ", "\t", "\n"], ids=["blanks", "tab", "line break"])
+def test_advice_keeps_the_blanks_of_the_answer(gap: str, tmp_path: Path) -> None:
+    path = suite(tmp_path, WEAK)
+    content = json.loads(path.read_text())
+    for case in content["tests"][0]["test_cases"]:
+        case["expected_output"] = case["expected_output"].replace("15 USD", f"15{gap}USD")
+    path.write_text(json.dumps(content))
+    survivors = [each for each in result_of(tmp_path)["survivors"] if each["advice"]]
+    conditions = [each for each in survivors if each["advice"]["code"] == "condition"]
+    assert any("15" in each["advice"]["text"] for each in conditions)
+    for survivor in conditions:
+        condition = parse_condition(survivor["advice"]["text"].removeprefix("add the condition "))
+        assert condition.holds(survivor["original"], 1.0)
+        assert not condition.holds(survivor["text"], 1.0)
 
 
 def test_harmless_changes_are_counted_apart(tmp_path: Path) -> None:
@@ -214,3 +231,16 @@ def test_a_run_in_which_nothing_passes_says_so(pytester: pytest.Pytester) -> Non
     result.stderr.fnmatch_lines(
         ["evalstudio: evalstudio-report: has no answers to damage: none of its answers (1) passes; mend the*"]
     )
+
+
+def test_questions_of_survivors_are_masked_before_they_are_cut(tmp_path: Path) -> None:
+    suite(tmp_path, WEAK)
+    path = tmp_path / "bank_suite.json"
+    secret = f"sk-proj-{'a1B2' * 10}"
+    content = json.loads(path.read_text())
+    content["tests"][0]["test_cases"][0]["prompt"] = f"{'Is this right? ' * 11}{secret}"
+    path.write_text(json.dumps(content))
+    result = mutated(tmp_path, "--kinds", "other_answer")
+    assert "Is this right?" in result.stdout
+    assert "a1B2" not in result.stdout
+    assert "sk-" not in result.stdout

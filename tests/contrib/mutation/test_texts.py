@@ -6,7 +6,9 @@ from random import Random
 
 import pytest
 
+from pytest_evalstudio.contrib.mutation.calls import CALL_MUTATORS
 from pytest_evalstudio.contrib.mutation.texts import HARMLESS, MUTATORS, MutationMaterial, names_in
+from pytest_evalstudio.core.tool_calls import ToolCall
 
 MATERIAL = MutationMaterial(
     question="What does a transfer to Spain cost?",
@@ -91,3 +93,12 @@ def test_the_same_seed_gives_the_same_damage(kind: str) -> None:
 
 def test_names_stand_within_sentences() -> None:
     assert names_in(["The Plus Account is free. Ask Ada. USD only, in May."]) == ["Plus Account", "Ada"]
+
+
+@pytest.mark.parametrize("value", [5, 0.5, 0, 2**60, 1e17, -1e17, 1.7e308])
+def test_another_number_of_a_call_is_another_one(value: float) -> None:
+    calls = (ToolCall(name="pay", arguments={"amount": value}),)
+    result = CALL_MUTATORS["other_argument"](calls, Random(1))
+    assert result is not None
+    ((call,), _) = result
+    assert call.arguments["amount"] != value

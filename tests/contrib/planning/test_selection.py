@@ -272,3 +272,21 @@ def test_images_that_the_folder_of_the_smaller_suite_lacks_are_named(tmp_path: P
     assert (beside.returncode, elsewhere.returncode) == (0, 0), beside.stderr + elsewhere.stderr
     assert "lacks" not in beside.stderr
     assert ".png, which its cases name; copy the files" in elsewhere.stderr
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_model_without_a_selected_case_has_no_estimate(tmp_path: Path) -> None:
+    builder = RecordBuilder(evaluator("quality"), models=NAMES)
+    for number in range(10):
+        for name in NAMES:
+            # The case in the middle is selected, and one model has no answer to it.
+            if (number, name) != (4, "large"):
+                passes = number < 4 + NAMES.index(name)
+                builder.add(f"k{number}", name, {"outcomes": {"quality": score(float(passes))}})
+    builder.write(tmp_path)
+    result = selected(tmp_path, "--budget", "1")
+    assert result.returncode == 0, result.stderr
+    assert "RuntimeWarning" not in result.stderr
+    assert "no estimate of large: no answer to a selected case; select more cases" in result.stdout
+    assert "left out one at a time, 3 models: rank correlation" in result.stdout
+    assert "nan" not in result.stdout

@@ -132,3 +132,30 @@ def test_questions_of_sentences_that_were_misread(
 ) -> None:
     (draft,) = drafts(generator, sentence)
     assert (draft.question, draft.answer) == (question, answer)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        (
+            "HR Services keeps leave records for six years.",
+            "For how long does HR Services keep leave records?",
+        ),
+        (
+            "HR Services stores leave records for six years.",
+            "For how long does HR Services store leave records?",
+        ),
+        (
+            "The Harbour Works charges £5.00 for each card.",
+            "How much does the Harbour Works charge for each card?",
+        ),
+        ("HR Services keep leave records for six years.", "For how long do HR Services keep leave records?"),
+    ],
+)
+def test_the_verb_shows_whether_a_name_is_singular(sentence: str, question: str) -> None:
+    questions = [
+        draft.question
+        for generator in ("temporal_reasoning", "numerical_reasoning", "simple_factual")
+        for draft in drafts(generator, sentence)
+    ]
+    assert question in questions

@@ -266,6 +266,22 @@ def test_labels_give_the_confusion_matrix_and_macro_figures_of_a_model(tmp_path:
     assert recall.value == pytest.approx((1 / 2 + 2 / 3) / 2)
 
 
+def test_labels_are_masked_before_they_are_cut(tmp_path: Path) -> None:
+    secret = f"sk-proj-{'a1B2' * 10}"
+    rows = [{"expected_output": "yes", "answer": f"{'no ' * 13}{secret}"}] * 3
+    table = score_table(
+        write_jsonl(tmp_path / "log.jsonl", rows),
+        ["classification"],
+        tmp_path / "out.parquet",
+        mapping={"actual_output": "answer"},
+        workers=1,
+    )
+    assert "a1b2" not in (tmp_path / "out.parquet" / "manifest.json").read_text().lower()
+    accuracy = table.manifest.aggregate("classification", "accuracy", "dataset")
+    assert accuracy is not None
+    assert [label.answered[:44] for label in accuracy.labels] == [f"{'no ' * 13}**-**"]
+
+
 @pytest.mark.parametrize(("times", "failed"), [(1, set()), (99, set(range(32, 64)))], ids=["once", "always"])
 def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
     times: int, failed: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -288,23 +304,46 @@ def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
         assert reason.startswith("its batch could not be scored: RuntimeError: a fault, ****.***@")
 
 
-def test_an_interrupted_run_is_continued_with_the_same_result(tmp_path: Path) -> None:
+# `effort` has metrics with an infinite range.
+@pytest.mark.parametrize("evaluator", ["rouge", "effort"])
+def test_an_interrupted_run_is_continued_with_the_same_result(evaluator: str, tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "log.jsonl", ROWS)
-    whole = scored(source, tmp_path / "whole.parquet")
+    whole = scored(source, tmp_path / "whole.parquet", (evaluator,))
 
     def stop(done: int, total: int | None) -> None:
         if done == 64:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        scored(source, tmp_path / "out.parquet", progress=stop)
+        scored(source, tmp_path / "out.parquet", (evaluator,), progress=stop)
     seen: list[int] = []
     table = scored(
-        source, tmp_path / "out.parquet", resume=True, progress=lambda done, total: seen.append(done)
+        source,
+        tmp_path / "out.parquet",
+        (evaluator,),
+        resume=True,
+        progress=lambda done, total: seen.append(done),
     )
     assert seen == [96, 120]
     same = {"run_id": "", "started": "", "finished": "", "seconds": 0.0}
     assert msgspec.structs.replace(table.manifest, **same) == msgspec.structs.replace(whole.manifest, **same)
+
+
+def test_answers_are_not_paired_by_keys_that_a_source_lacks(tmp_path: Path) -> None:
+    def both(folder: Path, *fields: str) -> ScoredTable:
+        rows = [{"actual_output": row["answer"], "input": row["question"]} for row in answers(20)]
+        for number, field in enumerate(fields):
+            keyed = [{**row, field: f"{number}-{at}"} for at, row in enumerate(rows)]
+            write_jsonl(folder / f"{number}.jsonl", keyed)
+        sources = [str(folder / f"{number}.jsonl") for number in range(len(fields))]
+        return score_table(sources, ["looping_detection"], folder / "out.parquet", workers=1)
+
+    for name, fields in {"some": ("key", "other"), "all": ("key", "key")}.items():
+        (tmp_path / name).mkdir()
+        table = both(tmp_path / name, *fields)
+        assert ("key" in table.manifest.mapping) == (name == "all")
+        notes = compare_tables(table, table).notes
+        assert any("not paired" in note for note in notes) == (name == "some")
 
 
 @pytest.mark.parametrize("texts", ["all", "worst"])
@@ -319,6 +358,7 @@ def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path)
     assert line.startswith("  2 errors (no answer), first row 70: ")
     assert "timeout of request 70" in line
     assert "sk-proj" not in line
+    assert 70 in table.answers_of([70])
 
     excerpt = excerpt_of(table, tmp_path / "page", size=1, seed=1)
     items = [item for item in RecordReader(excerpt.record).items() if item.verdict == "error"]

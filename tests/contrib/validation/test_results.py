@@ -7,18 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from pytest_evalstudio.contrib.validation.methods.typed_results import read_results
+from pytest_evalstudio.contrib.validation.methods.typed_results import json_ready, read_results
 from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import ID, EvaluationResults
 from pytest_evalstudio.contrib.validation.workflow.calibration import calibrated_thresholds
 from pytest_evalstudio.core.errors import DataError
 from support.workbench import Bench
 
-FIGURES = {"cases": 2, "verdicts": {"passed": 2}, "evaluators": ["rouge"], "thresholds": {"rouge": 1}}
+FIGURES = {
+    "cases": 2,
+    "verdicts": {"passed": 2},
+    "evaluators": ["rouge"],
+    "thresholds": {"rouge": 1},
+    "deciding": [],
+    "undecided": ["rouge.rouge_l"],
+    "controls": {},
+    "min_pass_share": 0.8,
+}
+"""Results as the state file of a step holds them."""
 
 
 def test_results_are_read_with_their_types() -> None:
     results = read_results(ID, {**FIGURES, "added_later": 1}, EvaluationResults)
     assert (results.evaluators, results.thresholds) == (("rouge",), {"rouge": 1.0})
+    assert json_ready(results).keys() == FIGURES.keys()
 
 
 def test_results_that_lack_a_key_name_the_step_and_the_remedy() -> None:

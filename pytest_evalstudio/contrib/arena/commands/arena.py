@@ -262,7 +262,7 @@ def _answers(arguments: argparse.Namespace) -> list[Case]:
     file = _read(path, arguments.source)
     if not isinstance(file.content, TestSuite):
         return answers_of(file, path.absolute().parent)
-    run = _tournament(Path(arguments.output), refreshes=arguments.refresh)
+    run = _tournament(Path(arguments.output), refreshes=arguments.refresh, is_estimate=arguments.estimate)
     with progress_display("asking the models"):
         answers = asked_answers(
             file.content,
@@ -272,8 +272,14 @@ def _answers(arguments: argparse.Namespace) -> list[Case]:
             registry=registry_for(arguments),
             judges=arguments.judge,
             run=run,
+            is_estimate=arguments.estimate,
         )
-    if answers.stored:
+    if answers.missing:
+        say(
+            f"{answers.missing} of {len(answers.cases)} answers are not stored; the models are asked for them"
+            " first"
+        )
+    elif answers.stored:
         say(
             f"{answers.stored} of {len(answers.cases)} answers are those of the games in {arguments.output};"
             " --refresh asks again"
@@ -281,15 +287,17 @@ def _answers(arguments: argparse.Namespace) -> list[Case]:
     return answers.cases
 
 
-def _tournament(games: Path, *, refreshes: bool) -> AskingRun:
+def _tournament(games: Path, *, refreshes: bool, is_estimate: bool) -> AskingRun:
     """Return the run whose answers play: the games of one file have the same answers of a model."""
     from pytest_evalstudio.asking.runs import MAX_AGE_S, RunInputs, UnfinishedRun
 
-    games.parent.mkdir(parents=True, exist_ok=True)
     # However old the answers are: the games of the file were played with them.
     max_age_s = math.inf if games.exists() else MAX_AGE_S
     mark = UnfinishedRun(games.with_name(f".{games.name}.answers.json"), max_age_s=max_age_s)
-    return mark.begin(RunInputs(configuration="arena"), refreshes=refreshes)
+    inputs = RunInputs(configuration="arena")
+    if is_estimate:
+        return mark.planned(inputs, refreshes=refreshes)
+    return mark.begin(inputs, refreshes=refreshes)
 
 
 def _read(path: Path, name: str) -> EvalFile:

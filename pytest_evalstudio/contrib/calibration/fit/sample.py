@@ -111,17 +111,24 @@ class LabelledSample:
             )
         self._check_levels(np.arange(len(self)), MIN_OF_A_KIND)
         kinds = set(self._strata.tolist())
+        has_area = False  # a fold with labels of one kind has no area under the ROC curve
         for training, test in self.folds(seed):
+            has_area |= len(set(self.good[test].tolist())) > 1
             curve, conformal = self.halves(training, seed)
             if (
                 set(self._strata[curve].tolist()) != kinds
                 or len(conformal) < min_labels(alpha)
                 or not len(test)
             ):
-                raise TooFewLabels(
-                    f"{message}, since they are answers to few test cases ({len(set(self.cases))}); label"
-                    " answers to more of them"
-                )
+                raise self._too_few_cases(message)
+        if not has_area:
+            raise self._too_few_cases(message)
+
+    def _too_few_cases(self, message: str) -> TooFewLabels:
+        return TooFewLabels(
+            f"{message}, since they are answers to few test cases ({len(set(self.cases))}); label answers to"
+            " more of them"
+        )
 
     @property
     def _strata(self) -> Integers:

@@ -29,7 +29,6 @@ LONGEST_BODY = 4096
 """Bytes."""
 LONGEST_ADDRESS = 1024
 """Characters."""
-PACKAGE = "pytest_evalstudio.contrib.calibration.review"
 FILES = {
     "/review.css": ("review.css", "text/css; charset=utf-8"),
     "/review.js": ("review.js", "text/javascript; charset=utf-8"),

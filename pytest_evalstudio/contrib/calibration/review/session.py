@@ -120,7 +120,7 @@ class ReviewSession:
         return [at for at in drawn if self.population.cases[at].identity in in_dispute]
 
     def case(self, id: int) -> dict[str, Any]:
-        """Return an answer for the page, without scores and verdict.
+        """Return an answer for the page, without its model, scores and verdict.
 
         Raises:
             KeyError: if it is none of those that are asked.
@@ -129,7 +129,7 @@ class ReviewSession:
         fields = {
             name: value
             for name, value in case.as_json().items()
-            if name not in ("categories", "model_key", "scores", "verdict")
+            if name not in ("categories", "model", "model_key", "scores", "verdict")
         }
         return {"id": id, **fields, "has_scores": not self.blind}
 

@@ -16,7 +16,12 @@ from pytest_evalstudio.contrib.questions.grammar.noun_phrases import (
     is_plural,
 )
 from pytest_evalstudio.contrib.questions.grammar.statements import without_number
-from pytest_evalstudio.contrib.questions.grammar.verb_groups import Voice, finite_verb, verb_group
+from pytest_evalstudio.contrib.questions.grammar.verb_groups import (
+    Voice,
+    finite_verb,
+    is_third_person,
+    verb_group,
+)
 from pytest_evalstudio.contrib.questions.grammar.verbs import (
     AUXILIARIES,
     BE,
@@ -186,7 +191,7 @@ def _statements(words: list[str]) -> list[Clause]:
 
 
 def _clause(subject: list[str], words: list[str], at: int) -> Clause | None:
-    plural = is_plural(subject)
+    plural = is_plural(subject) and not is_third_person(words, at)
     group = verb_group(words, at, plural=plural)
     if group is None:
         return None
@@ -251,7 +256,8 @@ def _continues(clause: Clause, words: list[str]) -> bool:
         return True
     readings = forms(word)
     if clause.aux == "does":
-        return "s" in readings
+        # "and accounts are closed": a noun, the subject of another clause.
+        return "s" in readings and following not in AUXILIARIES
     if clause.aux == "did":
         return "past" in readings
     if clause.aux in BE and not clause.is_plural and "s" in readings:

@@ -81,9 +81,15 @@ def _may_be_finite(words: list[str], at: int) -> bool:
     if _precedes_verb(words, at):
         return False
     plural = is_plural(words[:at])
-    if "s" in readings and not plural:
+    if "s" in readings and (not plural or is_third_person(words, at)):
         return True
     return "base" in readings and plural and head_of(words[:at]) not in DETERMINERS
+
+
+def is_third_person(words: list[str], at: int) -> bool:
+    """Report whether a verb makes a name that looks plural singular: "HR Services keeps records"."""
+    word = _lower(words, at)
+    return "s" in forms(word) and (word in _NO_NOUNS or (at > 1 and words[at - 1][0].isupper()))
 
 
 def _is_within_phrase(words: list[str], at: int) -> bool:

@@ -36,6 +36,8 @@ from pytest_evalstudio.stats.types import Interval
 MAX_ANSWERS = 50_000
 """Answers of each table that are compared in pairs; of more, those with the least hash of their key."""
 _HASH_BYTES = 8
+_NO_END = b"\xff" * (_HASH_BYTES + 1)
+"""Greater than all hashes."""
 _Z = 1.959964  # normal quantile of a 95 % interval
 _NORMAL = NormalDist()
 
@@ -75,14 +77,13 @@ def compare_tables(
     """
     renamed, used = models or {}, limits or ComparisonLimits()
     if _has_keys(base) and _has_keys(new):
-        first, second = _drawn(base), _drawn(new)
-        # A table that was cut has no keys beyond its last digest. Both sides end where the shorter cut does,
-        # so that no key is missing on one side only.
-        ends = [rows[-1].digest for rows in (first, second) if len(rows) == MAX_ANSWERS]
-        end = min(ends, default=b"\xff" * _HASH_BYTES)
+        (first, first_end), (second, second_end) = _drawn(base), _drawn(new)
+        # A table that was cut has no keys from its end on. Both sides end where the shorter cut does, so that
+        # no key is missing on one side only.
+        end = min(first_end, second_end)
         sides = (
-            _side(base, [row for row in first if row.digest <= end], renamed),
-            _side(new, [row for row in second if row.digest <= end], {}),
+            _side(base, [row for row in first if row.digest < end], renamed),
+            _side(new, [row for row in second if row.digest < end], {}),
         )
         if not sides[0].items.keys().isdisjoint(sides[1].items):
             return _with_notes(compare(*sides, limits=used), base, new)
@@ -100,36 +101,40 @@ def side_of(table: ScoredTable) -> Side:
             f"{table.location.name}: has no keys by which answers of two models are paired; score it with"
             " --map key=COLUMN and --texts all"
         )
-    return _side(table, _drawn(table), {})
+    return _side(table, _drawn(table)[0], {})
 
 
 def _has_keys(table: ScoredTable) -> bool:
     return "key" in table.manifest.mapping and table.manifest.texts == "all"
 
 
-def _drawn(table: ScoredTable) -> list[_Keyed]:
-    """Return the answers with the least hashes of their keys, ordered by them.
+def _drawn(table: ScoredTable) -> tuple[list[_Keyed], bytes]:
+    """Return the answers with the least hashes of their keys, ordered by them, and the end of the hashes.
 
     Answers with the same key are all drawn or none is, in every table. Memory is bounded.
     """
     smallest: list[_Keyed] = []
-    end = b"\xff" * _HASH_BYTES
+    end = _NO_END
     names = ["key", "model", ROW_ID, *DIGESTS]
     for batch in table.answers(names):
         for key, *values in zip(*(batch[name].to_pylist() for name in names), strict=True):
             digest = blake2b((key or "").encode("utf-8", "replace"), digest_size=_HASH_BYTES).digest()
-            if key and digest <= end:
+            if key and digest < end:
                 smallest.append(_Keyed(digest, key, *values))
         # Sort only when the list has doubled, not after each batch.
         if len(smallest) > 2 * MAX_ANSWERS:
-            smallest = _least(smallest)
-            end = smallest[-1].digest
-    return _least(smallest)
+            smallest, end = _least(smallest, end)
+    return _least(smallest, end)
 
 
-def _least(rows: list[_Keyed]) -> list[_Keyed]:
+def _least(rows: list[_Keyed], end: bytes) -> tuple[list[_Keyed], bytes]:
     # The digests of case and context may be None, which cannot be compared.
-    return sorted(rows, key=lambda row: row[:4])[:MAX_ANSWERS]
+    ordered = sorted(rows, key=lambda row: row[:4])
+    if len(ordered) > MAX_ANSWERS:
+        # Not in the middle of a key, whose other answers would be missing.
+        end = ordered[MAX_ANSWERS].digest
+        ordered = [row for row in ordered if row.digest < end]
+    return ordered, end
 
 
 def _side(table: ScoredTable, rows: Sequence[_Keyed], renamed: Mapping[str, str]) -> Side:

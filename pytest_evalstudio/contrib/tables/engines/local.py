@@ -111,14 +111,7 @@ class _Pool:
 
     def close(self) -> None:
         """End the workers, also those that are scoring."""
-        # Private, since an executor has no method to end its workers before Python 3.14; None after a
-        # shutdown.
-        processes = list((self._executor._processes or {}).values())
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
+        _end(self._executor)
 
     def _made(self) -> ProcessPoolExecutor:
         """Return a pool with a worker that is ready.
@@ -136,9 +129,22 @@ class _Pool:
         # sent.
         try:
             executor.submit(_ready).result()
-        except BrokenProcessPool:
-            raise ConfigurationError(NOT_STARTED) from None
+        except BaseException as exc:
+            _end(executor)
+            if isinstance(exc, BrokenProcessPool):
+                raise ConfigurationError(NOT_STARTED) from None
+            raise
         return executor
+
+
+def _end(executor: ProcessPoolExecutor) -> None:
+    # Private, since an executor has no method to end its workers before Python 3.14; None after a shutdown.
+    processes = list((executor._processes or {}).values())
+    executor.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join()
 
 
 def _begin(setup: ScorerSetup) -> None:

@@ -175,17 +175,27 @@ class _Actor:
     """Holds models and judges, and scores batches."""
 
     def __init__(self, setup: ScorerSetup, attempts: Any) -> None:
-        self._scorer = BatchScorer(setup)
+        self._scorer: BatchScorer | EvalStudioError
+        try:
+            self._scorer = BatchScorer(setup)
+        except EvalStudioError as exc:  # returned with the first batch
+            self._scorer = exc
         self._attempts = attempts
 
     def __call__(self, row: dict[str, Any]) -> dict[str, list[bytes]]:
         batch = pickle.loads(row["batch"][0])
-        result = self._scored(batch) if isinstance(batch, RowBatch) else batch
+        try:
+            result = self._scored(batch) if isinstance(batch, RowBatch) else batch
+        # As a row: see `_ReadBatches`.
+        except EvalStudioError as exc:
+            result = exc
         return {"result": [pickle.dumps(result)]}
 
     def _scored(self, batch: RowBatch) -> BatchResult:
         import ray
 
+        if isinstance(self._scorer, EvalStudioError):
+            raise self._scorer
         try:
             attempt = ray.get(self._attempts.begin.remote(batch.number))
         except ray.exceptions.RayError:  # the machine of the counter is lost, which is no fault of the batch

@@ -30,6 +30,8 @@ BLOCK_BYTES = 4 << 20
 _FACT_CHARS = 200
 _ROW_TEXT = re.compile(r"(, got \d+): .*")
 """Text of a row in a message about CSV."""
+_ESCAPED_NAME = re.compile(rb'"[^"\\]*\\(?:[^"\\]|\\.)*"\s*:')
+"""Text with an escape before a colon: the name of a column in JSON, seldom anything else."""
 ENDINGS = {".parquet": "parquet", ".pq": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv"}
 
 
@@ -175,7 +177,8 @@ class JsonReader:
             if row_numbers is not None and row not in row_numbers:
                 continue
             value = self._object(number, line)
-            if any(line.count(text) > 1 for text in quoted):  # seldom: a column, or a word in a text
+            # Seldom: a column, or a word in a text; or a name that is written with escapes.
+            if any(line.count(text) > 1 for text in quoted) or (b"\\" in line and _ESCAPED_NAME.search(line)):
                 self._check_line(number, line)
             rows.append(row)
             for column, field in fields.items():
@@ -325,5 +328,5 @@ def _readable(location: Location, format: str) -> Iterator[None]:
                 raise
             if format == "CSV" and not isinstance(exc, OSError | EOFError) and not _is_utf8_file(location):
                 raise _not_utf8(location) from None
-            fact = masked(_ROW_TEXT.sub(r"\1", str(exc).splitlines()[0])[:_FACT_CHARS])
+            fact = masked(_ROW_TEXT.sub(r"\1", str(exc).splitlines()[0]))[:_FACT_CHARS]
             raise DataError(f"cannot be read as {format}: {fact}", source=location.name) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_evalstudio.contrib.tables.scored_record import (
+    MAX_WORST,
     ErrorExample,
     LabelCount,
     MetricAggregate,
@@ -186,8 +187,6 @@ def _strata(
 
 
 def _worst(column: MetricColumn, scored: NDArray[np.int64], numbers: RowNumbers) -> tuple[WorstRow, ...]:
-    from pytest_evalstudio.contrib.tables.scored_record import MAX_WORST
-
     values = column.values[scored]
     badness = values if column.metric.better == "higher" else -values
     first = np.argsort(badness, kind="stable")[:MAX_WORST]

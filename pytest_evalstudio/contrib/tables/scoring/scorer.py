@@ -32,6 +32,7 @@ from pytest_evalstudio.contrib.tables.scoring.aggregates import (
 )
 from pytest_evalstudio.contrib.tables.scoring.rows import tasks_of
 from pytest_evalstudio.contrib.tables.table.columns import answer_schema, score_schema
+from pytest_evalstudio.contrib.tables.table.worst import kept_row_ids
 from pytest_evalstudio.contrib.tables.table.writer import BatchResult
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.collecting import uncollected
@@ -194,9 +195,7 @@ class BatchScorer:
             return np.empty(0, dtype=np.int64)
         if self._setup.texts == "all":
             return np.arange(len(numbers.row_ids))
-        row_ids = {row.row_id for entry in aggregates for row in entry.worst}
-        row_ids |= {example.row_id for entry in aggregates for example in entry.error_examples.values()}
-        return np.flatnonzero(np.isin(numbers.row_ids, list(row_ids)))
+        return np.flatnonzero(np.isin(numbers.row_ids, list(kept_row_ids(aggregates))))
 
 
 def metric_columns(
@@ -251,7 +250,9 @@ def _labels(selected: ConfiguredEvaluator, cases: Sequence[Case]) -> list[tuple[
 
 
 def _short(label: str) -> str:
-    return masked(label if len(label) <= LABEL_CHARS else f"{label[:LABEL_CHARS]}…")
+    # Masked before it is cut: a part of a secret is not recognised as one.
+    text = masked(label)
+    return text if len(text) <= LABEL_CHARS else f"{text[:LABEL_CHARS]}…"
 
 
 def _score_table(

@@ -11,6 +11,7 @@ from pytest_evalstudio.contrib.tables.scored_record import (
     ScoredManifest,
     decode_manifest,
 )
+from pytest_evalstudio.contrib.tables.sketches import check_sketch
 from pytest_evalstudio.contrib.tables.table.columns import DIGESTS, ROW_ID, answer_schema, score_schema
 from pytest_evalstudio.contrib.tables.table.recognition import MANIFEST, PROGRESS
 from pytest_evalstudio.contrib.tables.table.storage import EXTRA, PURPOSE, Location, reaching
@@ -171,12 +172,19 @@ def _check_parts(manifest: ScoredManifest) -> None:
 
 
 def _check_sketches(manifest: ScoredManifest) -> None:
-    """Check that each stratum with values has their sketch.
+    """Check that sketches can be read, and that each stratum with values has one.
 
     Raises:
-        ValueError: for the first aggregate without one.
+        ValueError: for the first aggregate where it is not so.
     """
     for entry in manifest.aggregates:
+        for sketch in (entry.sketch, *(stratum.sketch for stratum in entry.strata)):
+            try:
+                check_sketch(sketch)
+            except ValueError:
+                raise ValueError(
+                    f"a sketch of the values of {entry.evaluator}.{entry.metric} is damaged"
+                ) from None
         if any(stratum.n and not stratum.sketch for stratum in entry.strata):
             raise ValueError(f"a stratum of {entry.evaluator}.{entry.metric} has no sketch of its values")
 

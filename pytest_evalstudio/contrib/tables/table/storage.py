@@ -168,4 +168,5 @@ def _unreachable(name: str, exc: Exception) -> DataError:
 
 def _brief(exc: Exception) -> str:
     lines = str(exc).strip().splitlines()
-    return masked(f"{type(exc).__name__}: {lines[0][:_MESSAGE_CHARS]}" if lines else type(exc).__name__)
+    name = type(exc).__name__
+    return f"{name}: {masked(lines[0])[:_MESSAGE_CHARS]}" if lines else name

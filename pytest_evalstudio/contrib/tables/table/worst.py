@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pytest_evalstudio.contrib.tables.scored_record import MetricAggregate, PartEntry
 from pytest_evalstudio.contrib.tables.table.columns import ROW_ID
@@ -12,10 +12,19 @@ from pytest_evalstudio.contrib.tables.table.storage import Location
 NAME = f"{ANSWERS}/part-worst.parquet"
 
 
+def kept_row_ids(aggregates: Iterable[MetricAggregate]) -> set[int]:
+    """Return the rows whose answers are kept: those with the worst values, and the first with each error."""
+    row_ids = set()
+    for entry in aggregates:
+        row_ids |= {row.row_id for row in entry.worst}
+        row_ids |= {example.row_id for example in entry.error_examples.values()}
+    return row_ids
+
+
 def keep_worst(
     location: Location, parts: Sequence[PartEntry], aggregates: Sequence[MetricAggregate]
 ) -> tuple[PartEntry, ...]:
-    """Write the answers of the rows that are among the worst of the whole table.
+    """Write the answers of the rows that are the worst or first errors of the whole table.
 
     Args:
         location: folder of the table.
@@ -29,7 +38,7 @@ def keep_worst(
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    worst = pa.array(sorted({row.row_id for entry in aggregates for row in entry.worst}), pa.int64())
+    worst = pa.array(sorted(kept_row_ids(aggregates)), pa.int64())
     tables = []
     for part in parts:
         if not pc.any(

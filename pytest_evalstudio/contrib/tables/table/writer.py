@@ -6,6 +6,7 @@ batch's files. A killed run is continued from it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,6 +27,7 @@ from pytest_evalstudio.contrib.tables.table.recognition import MANIFEST, PROGRES
 from pytest_evalstudio.contrib.tables.table.storage import Location, reaching
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.locking import locked
+from pytest_evalstudio.record.codec import decode_plain, portable
 from pytest_evalstudio.record.schema import EvaluatorEntry
 
 JOB = "job.json"
@@ -123,7 +125,7 @@ class TableWriter:
         Raises:
             ConfigurationError: if it is in use.
         """
-        # The lock file is kept after a failure, and alone is no table.
+        # The lock file stays, and alone is no table.
         names = set(self.location.names()) - {LOCK}
         if (names and not names & {MANIFEST, PROGRESS}) or self._is_file():
             raise ConfigurationError(
@@ -163,7 +165,6 @@ class TableWriter:
                     f"{self.location.name}: another process writes this table; wait for its end"
                 ) from None
             yield
-            path.unlink(missing_ok=True)
 
     def begin(self, job: Job, *, resume: bool = False, overwrite: bool = False) -> Job:
         """Prepare the folder; see `check`.
@@ -180,7 +181,7 @@ class TableWriter:
             self._clear()
         elif recorded.exists():
             return self._continued(job, recorded)
-        recorded.write(msgspec.json.encode(job))
+        recorded.write(_encoded(job))
         return job
 
     def finished(self) -> Iterable[BatchEntry]:
@@ -226,8 +227,9 @@ class TableWriter:
 
     def _continued(self, job: Job, location: Location) -> Job:
         try:
-            before = msgspec.json.decode(location.read(), type=Job, strict=False)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            # Not strict, since infinities are written as words.
+            before = msgspec.convert(decode_plain(location.read()), Job, strict=False)
+        except (ValueError, RecursionError):
             raise DataError("is damaged; use --overwrite to begin again", source=location.name) from None
         for name in (
             "sources",
@@ -240,8 +242,7 @@ class TableWriter:
             "by",
             "seed",
         ):
-            encoded = [msgspec.json.encode(getattr(each, name)) for each in (before, job)]
-            if encoded[0] != encoded[1]:
+            if _encoded(getattr(before, name)) != _encoded(getattr(job, name)):
                 raise ConfigurationError(
                     f"{self.location.name}: was begun with other {_SPOKEN.get(name, name)}; repeat the same"
                     " command with --resume, or use --overwrite to begin again"
@@ -254,6 +255,11 @@ class TableWriter:
 
     def _part(self, path: str, rows: int, result: BatchResult) -> PartEntry:
         return PartEntry(path=path, rows=rows, first_row=result.first_row, last_row=result.last_row)
+
+
+def _encoded(value: object) -> bytes:
+    """Return a job, or a part of it, as JSON; infinities become words, half a surrogate pair its escape."""
+    return json.dumps(portable(msgspec.to_builtins(value)), allow_nan=False).encode("ascii")
 
 
 _SPOKEN = {

@@ -218,8 +218,8 @@ def _limitation(run: WorkflowRun, metric: str) -> str:
         measured = "not compared with people in this workflow"
     else:
         low, high = figures.auc_in_sample_interval
-        measured = f"AUC {figure(figures.auc_in_sample)} ({figure(low)}–{figure(high)}) on the labels of"
-        " this workflow"
+        area = f"AUC {figure(figures.auc_in_sample)} ({figure(low)}–{figure(high)})"
+        measured = f"{area} on the labels of this workflow"
     published = published_agreement(metric)
     return f"{measured}; published AUC: {published}" if published else f"{measured}; no published figure"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -124,12 +124,33 @@ def _checked(values: dict[str, str]) -> RegisterEntry:
     return entry
 
 
-def write_register(run: WorkflowRun, entries: Iterable[RegisterEntry]) -> None:
-    """Store the register of a workflow, personal data and secrets in texts masked."""
-    rows = [{name: masked(str(value)) for name, value in asdict(entry).items()} for entry in entries]
+def change_register(
+    run: WorkflowRun, change: Callable[[tuple[RegisterEntry, ...]], tuple[RegisterEntry, ...]]
+) -> tuple[tuple[RegisterEntry, ...], bool]:
+    """Change the register of a workflow; personal data and secrets in texts are masked.
+
+    Args:
+        run: of the workflow.
+        change: takes the stored entries and returns the new ones.
+
+    Returns:
+        The entries as they are stored, and whether they were changed.
+
+    Raises:
+        DataError: if another run or change is at work on the workflow.
+    """
+    path = run.folder / REGISTER
+    # A change that asks for nothing needs neither folder nor lock, e.g. where a register is only listed.
+    earlier = read_register(path)
+    if change(earlier) == earlier:
+        return earlier, False
     run.claim()
     with run.locked():
-        write_whole(run.folder / REGISTER, write_rows(COLUMNS, rows))
+        # Read again under the lock, so that no entry of another process is lost.
+        entries = change(read_register(path))
+        rows = [{name: masked(str(value)) for name, value in asdict(entry).items()} for entry in entries]
+        write_whole(path, write_rows(COLUMNS, rows))
+        return read_register(path), True
 
 
 def merged(register: Sequence[RegisterEntry], imported: Iterable[RegisterEntry]) -> tuple[RegisterEntry, ...]:

@@ -191,8 +191,8 @@ def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ())
 
 def step_problems(run: WorkflowRun) -> tuple[list[Problem], list[str]]:
     """Return the problems of the completed steps, and the name of the step of each."""
-    # By the words that `_raised` puts into the step of a finding of people.
-    problems = [problem for problem in summarise(run).problems if "raised by" not in problem.step]
+    # Without those of people: a finding with the same words would take the place of the step's problem.
+    problems = _problems(summarise(run).steps)
     return list(problems), [problem.step for problem in problems]
 
 

@@ -58,17 +58,11 @@ def add_findings(add: AddsAction) -> None:
 def findings(arguments: argparse.Namespace) -> int:
     """Change the register if the arguments ask for it, and show it."""
     from pytest_evalstudio.contrib.validation.artifact_files import write_workflow_artifacts
-    from pytest_evalstudio.contrib.validation.artifacts.register import COLUMNS, read_register, write_register
-    from pytest_evalstudio.contrib.validation.workflow.states import REGISTER
+    from pytest_evalstudio.contrib.validation.artifacts.register import COLUMNS, change_register
 
     run = workflow_run(arguments)
-    earlier = read_register(run.folder / REGISTER)
-    register = _changed(run, earlier, arguments)
-    is_changed = register != earlier
+    register, is_changed = change_register(run, lambda register: _changed(run, register, arguments))
     if is_changed:
-        write_register(run, register)
-        # The file has the texts masked.
-        register = read_register(run.folder / REGISTER)
         say(str(write_workflow_artifacts(run)), error=True)
     if arguments.csv:
         from pytest_evalstudio.core.writing import write_whole

@@ -23,6 +23,7 @@ from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.fields import FormatModel, validate
 from pytest_evalstudio.formats.source import parse, read_text
+from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.text.figures import counted
 
 FOLDER = "collections"
@@ -173,7 +174,7 @@ def _notes(folder: Path, manifest: Manifest, collection: Collection) -> list[str
     ]
     if names := manifest.without_text:
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-        listed = ", ".join(excerpt(name) for name in names[:MAX_NAMED])
+        listed = ", ".join(excerpt(masked(name)) for name in names[:MAX_NAMED])
         notes.append(f"without text and therefore left out: {listed}{more}")
     return notes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pytest_evalstudio.cli import main
@@ -15,6 +16,7 @@ from pytest_evalstudio.record.score_table import Scores, TableAnswer
 from pytest_evalstudio.scoring.calibration.curve import threshold
 from pytest_evalstudio.scoring.calibration.file import load_calibration
 from support.labelled import KEYS, drawn, write_labels, write_record
+from support.records import RecordBuilder, evaluator, metric, score
 
 
 def test_the_command_prints_json_and_writes_the_calibration(
@@ -129,3 +131,25 @@ def test_labels_choose_among_the_named_metrics(tmp_path: Path, capsys: pytest.Ca
     printed = capsys.readouterr().out
     assert "chosen by the labels, in each fold anew, among length.words, quality.quality" in printed
     assert [metric.metric for metric in load_calibration(saved).metrics] == ["quality"]
+
+
+def test_cases_whose_answers_are_all_good_or_all_bad_can_be_too_few(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    builder = RecordBuilder(evaluator("quality", metric("quality")))
+    rows = []
+    rng = np.random.default_rng(1)
+    for case in range(5):
+        for model in range(12):
+            builder.add(
+                f"k{case}",
+                f"m{model}",
+                {"outcomes": {"quality": score(rng.random(), "quality")}},
+                verdicts={},
+            )
+            rows.append(f"k{case},m-m{model},{int(case < 2)}")
+    record = builder.write(tmp_path)
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(["key,model_key,label", *rows]), encoding="utf-8")
+    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 2
+    assert "since they are answers to few test cases (5); label answers to more" in capsys.readouterr().err

@@ -322,7 +322,7 @@ def test_scores_are_kept_from_the_blind(flow: Path) -> None:
     client = Client(server)
     first = client.cases()[0]["id"]
     case = client.ask(f"/api/case?id={first}")[1]
-    assert not {"metrics", "verdict", "doubt", "scores", "categories"} & set(case)
+    assert not {"metrics", "verdict", "doubt", "scores", "categories", "model", "model_key"} & set(case)
     assert case["has_scores"] is False
     assert client.ask(f"/api/scores?id={first}")[0] == 404
     body = {"id": first, "answer_id": case["answer_id"], "label": 1, "reason": " too short "}

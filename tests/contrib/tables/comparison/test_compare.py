@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,14 @@ def test_of_many_keys_the_same_are_drawn_in_both_tables(
     assert sum(comparison.items.values()) <= 100
     assert comparison.items["new"] == comparison.items["gone"] == 0
     assert "100 of 300 answers of the base table" in comparison.notes[-1]
+
+
+def test_all_models_of_a_key_are_drawn_or_none_is(scored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "MAX_ANSWERS", 101)
+    side = comparing.side_of(ScoredTable.open(scored / "old.parquet"))
+    models = Counter(key for _, key, _, _ in side.items)
+    assert len(models) == 50
+    assert set(models.values()) == {2}
 
 
 def test_changed_questions_and_contexts_of_a_key_are_named(

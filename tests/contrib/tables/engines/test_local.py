@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shutil
 import signal
@@ -14,8 +15,12 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.contrib.tables.engines.local import score_in_pool
 from pytest_evalstudio.contrib.tables.score import score_table
+from pytest_evalstudio.contrib.tables.scoring.scorer import ScorerSetup
 from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
+from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.formats.config import configuration
 from support import noting_plugin
 from support.children import Child, Children, wait_until
 from support.kills import children_of
@@ -220,3 +225,11 @@ def test_a_script_without_a_main_guard_is_told_so(folder: Path, children: Childr
     ended = children.start([sys.executable, "script.py"], folder).finish()
     assert ended.returncode == 1
     assert "the worker processes do not start; a script calls score_table below" in ended.err
+
+
+def test_no_worker_remains_of_a_pool_that_cannot_start(tmp_path: Path) -> None:
+    config = configuration({"evaluators": ["rouge"]}, folder=tmp_path)
+    setup = ScorerSetup(config=config, plugin_modules=(str(tmp_path / "missing.py"),), workers=2)
+    with pytest.raises(EvalStudioError, match=r"missing\.py"):
+        next(score_in_pool([], setup))
+    assert multiprocessing.active_children() == []

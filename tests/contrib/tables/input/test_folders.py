@@ -194,6 +194,14 @@ def test_two_columns_of_one_name_are_refused(name: str, capsys: pytest.CaptureFi
         assert "the column 'actual_output' is there twice" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["actual\\u005foutput", "\\u0061ctual_output"])
+def test_a_column_with_escapes_in_its_name_is_a_second_one(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("log.jsonl").write_text(f'{{"input": "q", "actual_output": "a", "{name}" : "b"}}\n')
+    assert "the column 'actual_output' is there twice" in refusal(capsys, "log.jsonl")
+
+
 def test_a_name_in_texts_and_inner_objects_is_no_second_column() -> None:
     row = {
         "input": 'Say "actual_output" twice',

@@ -14,6 +14,7 @@ import pytest
 from pytest_evalstudio.contrib.tables.score import score_table
 from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 from pytest_evalstudio.contrib.tables.table.recognition import is_scored_table
+from pytest_evalstudio.contrib.tables.table.storage import reaching
 from pytest_evalstudio.core.errors import DataError
 from support import noting_plugin
 from support.children import Children
@@ -98,3 +99,10 @@ def test_an_unreachable_bucket_is_one_sentence(s3: str, monkeypatch: pytest.Monk
 def test_a_missing_bucket_is_one_sentence(s3: str) -> None:
     with pytest.raises(DataError, match="there is no such file or folder"):
         score_table("s3://nothing/a.parquet", ["rouge"], "out.parquet", workers=1)
+
+
+def test_messages_of_a_store_are_masked_before_they_are_cut() -> None:
+    message = "x" * 280 + f" key sk-proj-{'a1B2' * 10}"
+    with pytest.raises(DataError, match="the store cannot be reached") as raised, reaching("logs"):
+        raise RuntimeError(message)
+    assert "a1B2" not in str(raised.value)

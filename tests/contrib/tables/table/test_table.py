@@ -15,7 +15,7 @@ from pytest_evalstudio.contrib.tables.table.columns import answer_schema, score_
 from pytest_evalstudio.contrib.tables.table.reader import ScoredTable
 from pytest_evalstudio.contrib.tables.table.recognition import is_scored_table
 from pytest_evalstudio.contrib.tables.table.storage import Location
-from pytest_evalstudio.contrib.tables.table.writer import BatchResult, Job, TableWriter
+from pytest_evalstudio.contrib.tables.table.writer import LOCK, BatchResult, Job, TableWriter
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.record.schema import Tool
 
@@ -208,3 +208,26 @@ def test_a_table_of_another_version_is_refused(tmp_path: Path) -> None:
     manifest.write_bytes(manifest.read_bytes().replace(b'"schema_version": 1', b'"schema_version": 9'))
     with pytest.raises(DataError, match="has version 9; this program reads version 1"):
         ScoredTable.open(tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("sketch", ["!", "x", "AAAA", "QUJDREVGR0g="])
+def test_a_damaged_sketch_is_named(sketch: str, tmp_path: Path) -> None:
+    url = str(tmp_path / "out.parquet")
+    manifest = written(url)
+    aggregate = msgspec.structs.replace(manifest.aggregates[0], sketch=sketch)
+    damaged = msgspec.structs.replace(manifest, aggregates=(aggregate,))
+    TableWriter(Location.of(url)).finish(damaged)
+    with pytest.raises(DataError, match=r"a sketch of the values of rouge\.rouge1 is damaged; run"):
+        ScoredTable.open(url)
+
+
+def test_the_lock_is_one_file_for_all_processes(tmp_path: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    writer = TableWriter(Location.of(str(tmp_path / "out.parquet")))
+    with writer.locked():
+        waiting = (tmp_path / "out.parquet" / LOCK).open("a+b")
+    # The process that waited has the lock now, and a third one must see it.
+    with waiting:
+        fcntl.flock(waiting, fcntl.LOCK_EX)
+        with pytest.raises(ConfigurationError, match="another process writes this table"), writer.locked():
+            pass

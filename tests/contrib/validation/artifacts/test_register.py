@@ -11,12 +11,28 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli.main import main
-from pytest_evalstudio.contrib.validation.artifacts.register import RegisterEntry, read_register
+from pytest_evalstudio.contrib.validation.artifacts.register import (
+    RegisterEntry,
+    added,
+    change_register,
+    read_register,
+)
+from pytest_evalstudio.contrib.validation.artifacts.summary import step_problems
+from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.formats.config import configuration
+from pytest_evalstudio.formats.kinds import read_source
 from support.signing import home, run_step, sign
 
 HEADER = "id,kind,severity,description,owner,due,status,evidence\n"
 TEXT = "Fees of joint accounts are mixed up."
+
+
+def workflow_run_of(workflow: Path) -> WorkflowRun:
+    config = configuration({"evaluators": ["text_matching", "lexical_groundedness"]}, folder=workflow.parent)
+    return WorkflowRun(read_workflow(read_source(workflow)), workflow, config, Registry())
 
 
 def findings(workflow: Path, *arguments: str) -> int:
@@ -114,6 +130,28 @@ def test_problems_of_the_steps_are_collected_once(workflow: Path, capsys: pytest
     assert all(entry["step"] for entry in entries)
     shown = [entry["description"] for entry in card(workflow)["weaknesses"]]
     assert shown == problems, "a problem counts once"
+
+
+def test_a_problem_of_a_step_stays_one_when_a_person_raises_it_too(workflow: Path) -> None:
+    run = workflow_run_of(workflow)
+    before = step_problems(run)
+    assert before[0]
+    findings(workflow, "--add", before[0][0].description, "--name", "Bo", "--severity", "high")
+    assert step_problems(run) == before
+
+
+def test_a_finding_that_another_process_adds_meanwhile_is_kept(workflow: Path) -> None:
+    calls: list[int] = []
+
+    def change(register: tuple[RegisterEntry, ...]) -> tuple[RegisterEntry, ...]:
+        calls.append(len(register))
+        if len(calls) == 1:
+            findings(workflow, "--add", "theirs", "--name", "Cy")
+        return added(register, RegisterEntry(id="", description="ours", raised_by="Bo"))
+
+    register, is_changed = change_register(workflow_run_of(workflow), change)
+    assert is_changed
+    assert [(entry.id, entry.description) for entry in register] == [("F-1", "theirs"), ("F-2", "ours")]
 
 
 @pytest.mark.parametrize(

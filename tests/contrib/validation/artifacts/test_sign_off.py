@@ -11,9 +11,12 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli.main import main
+from pytest_evalstudio.contrib.calibration.fit.results import MetricFigures
+from pytest_evalstudio.contrib.validation.artifacts import model_card
 from pytest_evalstudio.contrib.validation.artifacts.evidence import INPUTS, RESULTS, changes
 from pytest_evalstudio.contrib.validation.artifacts.mapping import PARTS, SIGN_OFF, mapping
 from pytest_evalstudio.contrib.validation.artifacts.model_card import Inventory, inventory_rows
+from pytest_evalstudio.contrib.validation.workflow.calibration import CalibrationOutcome
 from support.signing import STEPS, home, run_step, sign
 
 
@@ -256,3 +259,21 @@ def test_fields_of_the_inventory_without_a_value_are_one_line() -> None:
         ("Owner", "Ada"),
         ("Not stated", "intended use, materiality tier, version of the application"),
     ]
+
+
+def test_a_card_names_the_labels_that_a_metric_was_compared_with(
+    workflow: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = MetricFigures(
+        metric="text_matching.model_passes",
+        accepted=True,
+        auc_in_sample=0.9,
+        auc_in_sample_interval=(0.8, 1.0),
+    )
+    outcome = CalibrationOutcome(by_metric=(compared,))
+    monkeypatch.setattr(model_card, "calibration_outcome", lambda run: outcome)
+    assert main(["mrm", "report", str(workflow)]) == 0
+    content = json.loads((home(workflow) / "model_card.json").read_text(encoding="utf-8"))
+    limits = {entry["metric"]: entry["limitation"] for entry in content["metrics"]}
+    expected = "AUC 0.9 (0.8–1) on the labels of this workflow; "
+    assert limits["text_matching.model_passes"].startswith(expected)

@@ -84,6 +84,10 @@ def _garbled_question(case: TestCase, cases: Sequence[TestCase], rng: random.Ran
     if len(words) < 4:
         return None
     shuffled = rng.sample(words, len(words))
+    if shuffled == words:
+        shuffled = [*words[1:], words[0]]
+    if shuffled == words:
+        return None
     return _copy(case, prompt=" ".join(shuffled) + "?" + case.prompt[len(question) :])
 
 

@@ -27,14 +27,22 @@ from pytest_evalstudio.text.sentences import split_sentences
 _LEAD = re.compile(r"^(?P<lead>Yes|No)\. |^(?P<letter>[A-F])\) ")
 _NEGATION = re.compile(r"(?i)\b(?:no|not|never|cannot)\b")
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
-_ASKING = word_set(
+_QUESTION_WORDS = word_set("what which who whom whose when where why how")
+_PREPOSITIONS = word_set(
     """
-    what which who whom whose when where why how is are was were do does did has have had can may
-    must should will would could name list explain describe tell give state define if in for at on
-    by within after before up until since to from under above below during with about please
+    in for at on by within after before up until since to from under above below during with about
     """
 )
-_QUESTION_WORDS = word_set("what which who whom whose when where why how")
+_ASKING = (
+    _QUESTION_WORDS
+    | _PREPOSITIONS
+    | word_set(
+        """
+        is are was were do does did has have had can may must should will would could name list explain
+        describe tell give state define if please
+        """
+    )
+)
 _NEVER_LAST = word_set(
     """
     a an the and or is are was were does did has must should may can what which how when where who
@@ -124,17 +132,17 @@ class RoundTrip:
         """Return 1.0 if the words of a question are in an order that English has, else 0.0.
 
         None for people's own questions, which need not read as rules write them. Another one begins with a
-        question word, an auxiliary or a preposition, does not end with a function word, has no leftovers of a
-        sentence, and of neighbours that both occur in the documents one pair in five at least occurs there.
+        question word, an auxiliary, or a preposition that a question word follows, does not end with a
+        function word, has no leftovers of a sentence, and of neighbours that both occur in the documents one
+        pair in five at least occurs there.
         """
         if case.key in self._own_keys:
             return None
         words = _words(bare_question(case.prompt))
         if len(words) < 3 or words[0] not in _ASKING or words[-1] in _NEVER_LAST:
             return 0.0
-        is_asking = (
-            words[0] in _QUESTION_WORDS or _QUESTION_WORDS & set(words[:5]) or not words[0].endswith("w")
-        )
+        # Rules write a preposition only before a question word, e.g. "Within how many days".
+        is_asking = words[0] not in _PREPOSITIONS or is_written(case) or _QUESTION_WORDS & set(words[:5])
         if not is_asking or any(a in _NEVER_FOLLOW and b in _NOT_AFTER_ARTICLE for a, b in pairwise(words)):
             return 0.0
         if is_written(case):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pytest_evalstudio.contrib.validation.methods.weaknesses.scored import ScoredCase
+from pytest_evalstudio.contrib.validation.methods.weaknesses.scored import Identity, ScoredCase
 from pytest_evalstudio.stats.max_t import LabelledUnits, lower_cells
 from pytest_evalstudio.stats.types import Floats, Integers
 
@@ -53,8 +53,8 @@ def permutation_p_values(
         groups: chunk by key of the case.
         seed: of the permutations.
     """
-    keys = list(dict.fromkeys(case.key for cases, *_ in tables for case in cases))
-    cases = {case.key: case for members, *_ in reversed(tables) for case in members}
+    keys = list(dict.fromkeys(case.identity for cases, *_ in tables for case in cases))
+    cases = {case.identity: case for members, *_ in reversed(tables) for case in members}
     families = _families(tables, cases, groups)
     units_of = [_units(family, tables, keys, cases, groups) for family in families]
     weights = [
@@ -80,7 +80,7 @@ def _share(number: int, families: Sequence[_Family], weights: Sequence[float]) -
 
 
 def _families(
-    tables: Sequence[Table], cases: Mapping[str, ScoredCase], groups: Mapping[str, str]
+    tables: Sequence[Table], cases: Mapping[Identity, ScoredCase], groups: Mapping[str, str]
 ) -> list[_Family]:
     """Divide the cells by the dimension that is permuted: for a pair the one that is fixed within chunks."""
     dimensions = list(
@@ -97,12 +97,12 @@ def _families(
     return list(families.values())
 
 
-def _is_fixed(dimension: str, cases: Mapping[str, ScoredCase], groups: Mapping[str, str]) -> bool:
+def _is_fixed(dimension: str, cases: Mapping[Identity, ScoredCase], groups: Mapping[str, str]) -> bool:
     """Report whether all cases of a chunk have the same categories of a dimension."""
     numbers: dict[str, frozenset[str]] = {}
     for key, case in cases.items():
         values = frozenset(case.categories.get(dimension, ()))
-        if numbers.setdefault(groups.get(key, f"case {key}"), values) != values:
+        if numbers.setdefault(_unit_name(key, groups), values) != values:
             return False
     return True
 
@@ -110,16 +110,16 @@ def _is_fixed(dimension: str, cases: Mapping[str, ScoredCase], groups: Mapping[s
 def _units(
     family: _Family,
     tables: Sequence[Table],
-    keys: Sequence[str],
-    cases: Mapping[str, ScoredCase],
+    keys: Sequence[Identity],
+    cases: Mapping[Identity, ScoredCase],
     groups: Mapping[str, str],
 ) -> LabelledUnits:
     fixed = _is_fixed(family.dimension, cases, groups)
     # Cases of a chunk depend on each other. Where they share the category, only whole chunks can exchange
     # theirs; else cases exchange theirs within their chunk (`_strata`).
-    unit_names = [groups.get(key, f"case {key}") if fixed else f"case {key}" for key in keys]
+    unit_names = [_unit_name(key, groups if fixed else {}) for key in keys]
     unit_of = np.unique(unit_names, return_inverse=True)[1]
-    first: dict[int, str] = {}
+    first: dict[int, Identity] = {}
     for key, unit in zip(keys, unit_of.tolist(), strict=True):
         first.setdefault(unit, key)
     count = len(first)
@@ -141,7 +141,7 @@ def _units(
     sums: Floats = np.zeros((count, len(columns)))
     counts: Floats = np.zeros((count, len(columns)))
     means: Floats = np.zeros(len(columns))
-    scores_of = [{case.key: case.value for case in members} for members, *_ in tables]
+    scores_of = [{case.identity: case.value for case in members} for members, *_ in tables]
     within = [without_shared_part(scores, groups) for scores in scores_of]
     position = dict(zip(keys, unit_of.tolist(), strict=True))
     for (table, other), column in columns.items():
@@ -151,8 +151,8 @@ def _units(
         ]
         # Pairs are compared without the part of a score that its chunk explains: see `without_shared_part`.
         by_key = scores_of[table] if other is None else within[table]
-        scores = sign * np.array([by_key[case.key] for case in cell_cases])
-        at = np.array([position[case.key] for case in cell_cases], dtype=np.int64)
+        scores = sign * np.array([by_key[case.identity] for case in cell_cases])
+        at = np.array([position[case.identity] for case in cell_cases], dtype=np.int64)
         means[column] = scores.mean()
         np.add.at(sums[:, column], at, scores - means[column])
         np.add.at(counts[:, column], at, 1.0)
@@ -174,7 +174,13 @@ def _pools(columns: Sequence[tuple[int, tuple[str, str] | None]]) -> Integers:
     return np.array([pools.setdefault(name, len(pools)) for name in names], dtype=np.int64)
 
 
-def without_shared_part(scores: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, float]:
+def _unit_name(identity: Identity, groups: Mapping[str, str]) -> str:
+    """Return the chunk of a case, else a name that no other case has."""
+    file, key = identity
+    return groups.get(key, f"case {file}\n{key}")
+
+
+def without_shared_part(scores: Mapping[Identity, float], groups: Mapping[str, str]) -> dict[Identity, float]:
     """Subtract from each score the part that it shares with its chunk, predicted from the chunk's others.
 
     The prediction is the mean deviation of the other cases of the chunk, shrunk by their number and the
@@ -182,14 +188,14 @@ def without_shared_part(scores: Mapping[str, float], groups: Mapping[str, str]) 
     sharply so, because a hard chunk makes all of its cases hard.
 
     Args:
-        scores: by key of the case.
+        scores: by file and key of the case.
         groups: chunk by key of the case.
 
     Source: Searle, Casella and McCulloch, 1992 (Variance Components, chapters 3 and 7: ANOVA, BLUP).
     """
     keys = list(scores)
     values = np.array([scores[key] for key in keys])
-    chunks = np.unique([groups.get(key, f"case {key}") for key in keys], return_inverse=True)[1]
+    chunks = np.unique([_unit_name(key, groups) for key in keys], return_inverse=True)[1]
     sizes = np.bincount(chunks)
     # Without several chunks, or without chunks of several cases, there is nothing to estimate it from.
     if len(sizes) in (1, len(keys)):
@@ -208,10 +214,10 @@ def without_shared_part(scores: Mapping[str, float], groups: Mapping[str, str]) 
     return dict(zip(keys, residuals.tolist(), strict=True))
 
 
-def _strata(fixed: bool, first: Mapping[int, str], groups: Mapping[str, str]) -> Integers:
+def _strata(fixed: bool, first: Mapping[int, Identity], groups: Mapping[str, str]) -> Integers:
     """Return the stratum of each unit: one for whole chunks, else the chunk, and one for single cases."""
     if fixed:
         return np.zeros(len(first), dtype=np.int64)
-    names = [groups.get(first[unit], "") for unit in range(len(first))]
+    names = [groups.get(first[unit][1], "") for unit in range(len(first))]
     codes, sizes = np.unique(names, return_inverse=True, return_counts=True)[1:]
     return np.where(sizes[codes] > 1, codes + 1, 0).astype(np.int64)

@@ -19,7 +19,7 @@ NAMES, FIGURES = 236, 96
 """Pixels for the names on the left and the figures on the right."""
 MOST_ROWS = 30
 _NOTES, _MORE = 46, 18
-_WEAK = "Weak: worse than all other cases by a one-sided test, after Holm's correction."
+_WEAK = "Weak: worse than all other cases by a one-sided test, after Westfall–Young correction."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,14 +10,23 @@ from pytest_evalstudio.contrib.validation.methods.categories import GENERATOR, Q
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
 from pytest_evalstudio.record.score_table import Column, Scores
 
+Identity = tuple[str, str]
+"""File and key of a test case."""
+
 
 @dataclass(slots=True, kw_only=True)
 class ScoredCase:
     """A test case with one score per model and its categories by dimension."""
 
+    file: str
     key: str
     scores: list[float] = field(default_factory=list)
     categories: dict[str, set[str]] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> Identity:
+        """Return file and key: a key occurs in several files."""
+        return self.file, self.key
 
     @property
     def value(self) -> float:
@@ -40,7 +49,7 @@ def scored_cases(
         DataError: if there is no such case.
     """
     model_key = _model_key(scores, model)
-    cases: dict[tuple[str, str], ScoredCase] = {}
+    cases: dict[Identity, ScoredCase] = {}
     excluded = {"perturbed": 0, "without_score": 0, "without_category": 0}
     for answer in scores.answers.values():
         score = answer.score(column.key)
@@ -55,7 +64,7 @@ def scored_cases(
         else:
             case = cases.setdefault(
                 (answer.file, answer.key),
-                ScoredCase(key=answer.key, categories=by_dimension(answer.categories)),
+                ScoredCase(file=answer.file, key=answer.key, categories=by_dimension(answer.categories)),
             )
             case.scores.append(score)
     if not cases:

@@ -26,6 +26,7 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
+from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.plan import Plan
 
 CONFIGURED = (
@@ -151,10 +152,9 @@ def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
     questions = sum(not row.error for row in rows) + len(errors)
     if len(errors) <= most * questions:
         return ""
-    return (
-        f"{len(errors)} of {questions} questions have no answer ({excerpt(errors[0])}); the next run asks"
-        " them again"
-    )
+    # Masked before it is cut: a part of a secret is not recognised as one.
+    reason = excerpt(masked(errors[0]))
+    return f"{len(errors)} of {questions} questions have no answer ({reason}); the next run asks them again"
 
 
 def problems_of(context: StepContext, step: str) -> tuple[Problem, ...]:

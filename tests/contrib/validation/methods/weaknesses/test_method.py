@@ -303,11 +303,35 @@ def test_the_seed_fixes_the_result() -> None:
     )
 
 
+@pytest.mark.parametrize("topics", [("fees", "cards"), ("fees", "fees")], ids=["other topics", "same topics"])
+def test_cases_of_two_files_with_the_same_keys_are_kept_apart(topics: tuple[str, str]) -> None:
+    def two_files(key_of: Callable[[str, int], str]) -> Scores:
+        rng = np.random.default_rng(3)
+        result = scores_of()
+        for file, topic in zip("fg", topics, strict=True):
+            for number in range(20):
+                kind = TYPES[number % 4]
+                key = key_of(file, number)
+                answer = TableAnswer(
+                    file=file,
+                    key=key,
+                    model_key="m",
+                    test_key="",
+                    categories=(f"topic:{topic if number % 2 else 'loans'}", f"query_type:{kind}"),
+                )
+                answer.scores["e.quality"] = {1: float(rng.random())}
+                result.answers[file, key, "m"] = answer
+        return result
+
+    same_keys = find_weaknesses(two_files(lambda file, number: str(number)), "quality")
+    assert same_keys == find_weaknesses(two_files(lambda file, number: f"{file}{number}"), "quality")
+
+
 def test_what_a_chunk_shares_is_subtracted() -> None:
     rng = np.random.default_rng(2)
     common = np.repeat(rng.normal(size=60) * 2, 5)
     own = rng.normal(size=300)
-    scores = {str(number): float(value) for number, value in enumerate(common + own)}
+    scores = {("f", str(number)): float(value) for number, value in enumerate(common + own)}
     groups = {str(number): str(number // 5) for number in range(300)}
     rest = np.array(list(without_shared_part(scores, groups).values()))
     assert np.corrcoef(rest, common)[0, 1] < 0.3

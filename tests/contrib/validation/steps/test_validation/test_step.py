@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.contrib.validation.methods.test_cases.faults import planted_faults
 from pytest_evalstudio.contrib.validation.steps.test_generation.suites import content_digest
 from pytest_evalstudio.contrib.validation.steps.test_validation.method import low_outliers, support
 from pytest_evalstudio.contrib.validation.steps.test_validation.step import TestValidation
@@ -139,6 +140,9 @@ TEN = ("ten", "Within how many days do blocked cards open again?", "ten days", '
         pytest.param(
             {"prompt": "a much How cheque stopping cost does?"}, "readable", id="a garbled question"
         ),
+        pytest.param(
+            {"prompt": "Within ten days the blocked cards open again?"}, "readable", id="a preposition"
+        ),
         pytest.param({"source_text": "Stopping a cheque is easy."}, "evidence", id="the evidence is lost"),
         pytest.param(
             {"prompt": "Within how many days do blocked cards open again?"}, "round_trip", id="another's"
@@ -173,6 +177,14 @@ def test_the_step_reports_its_power_on_faults_of_its_own(tmp_path: Path) -> None
     assert not power.meets_goal
     assert "of planted faults are detected, 25 % of the generated cases rejected" in result.summary
     assert any(note.startswith("planted faults detected: wrong number 3 of 3") for note in result.notes)
+
+
+def test_a_garbled_question_is_never_the_question_itself() -> None:
+    cases = [TestCase(key=str(number), prompt="Who pays the fee?") for number in range(40)]
+    cases.append(TestCase(key="same", prompt="no no no no?"))
+    garbled = planted_faults(cases, seed=1)["garbled_question"]
+    assert len(garbled) == 40
+    assert all(case.prompt != "Who pays the fee?" for case in garbled)
 
 
 FREE = "Hm, a draft... what would you take?", "£15.00"
