@@ -105,7 +105,7 @@ _WORDS: Mapping[CauseCode, str] = {
     CauseCode.NOT_SUPPORTED: "Not answered: the service takes no such image or file",
     CauseCode.EMPTY: "Empty answer",
     CauseCode.INCOMPLETE: "Incomplete answer: cut or filtered",
-    CauseCode.REFUSED: "Refused: the model did not answer",
+    CauseCode.REFUSED: "Refused: the answer declines the question",
     CauseCode.REFUSAL_MISSING: "Not refused, although a refusal is expected",
     CauseCode.CONVERSATION: "Conversation not ended",
     CauseCode.NOT_RETRIEVED: "Not retrieved: the context lacks what is expected",
@@ -125,12 +125,38 @@ _WORDS: Mapping[CauseCode, str] = {
     CauseCode.UNEXPECTED_PASS: "Passed, although a failure is expected",
     CauseCode.OTHER: "Stopped by something else than an evaluator",
 }
+_ACTIONS: Mapping[CauseCode, str] = {
+    CauseCode.NOT_ANSWERED: "Check the service, its key and its limits, then run again.",
+    CauseCode.NOT_SUPPORTED: "Take another model, or leave the files out of the question.",
+    CauseCode.EMPTY: "Look at the limit of tokens and at the filters of the service.",
+    CauseCode.INCOMPLETE: "Raise the limit of tokens, or look at the filters of the service.",
+    CauseCode.REFUSED: "Look at the system prompt and the guardrails, or expect the refusal.",
+    CauseCode.REFUSAL_MISSING: "Look at the guardrails: these questions are to be refused.",
+    CauseCode.CONVERSATION: "Read the last turns: what does the application still ask for?",
+    CauseCode.NOT_RETRIEVED: "Look at the chunks, at the search and at the number of its results.",
+    CauseCode.NOT_USED: "Look at the prompt, at the order and number of the chunks, and at the model.",
+    CauseCode.CONTRADICTED: "Look at the model and its temperature.",
+    CauseCode.UNSUPPORTED: "Read the marked sentences: are they invented, or is a chunk missing?",
+    CauseCode.CONDITION: "Compare answers and conditions: which of them is wrong?",
+    CauseCode.CONTEXT: "Look at the chunks, at the search and at the number of its results.",
+    CauseCode.WRONG_CALL: "Compare the calls with the expected ones; look at the descriptions of the tools.",
+    CauseCode.FORBIDDEN_CALL: "State the rule in the system prompt, or enforce it in code.",
+    CauseCode.LEAK_IN_ANSWER: "Filter the answers, and keep such data out of prompt and context.",
+    CauseCode.LEAK_IN_CONTEXT: "Remove the data from the documents, or filter what is retrieved.",
+    CauseCode.FLIPPED: "Compare the answers to the original and to the perturbed question.",
+    CauseCode.THRESHOLD: "Read the answers with the lowest scores: are they bad, or is the threshold wrong?",
+    CauseCode.UNCHECKED: "Add an evaluator that reads the expectations, or an expectation.",
+    CauseCode.JUDGE: "Read the replies of the judge; take a stronger one, or raise its limit of tokens.",
+    CauseCode.NOT_SCORED: "Read the reason, correct it, and run the cases again.",
+    CauseCode.UNEXPECTED_PASS: "Remove the mark that expects the failure.",
+    CauseCode.OTHER: "Read pytest's own report of these tests.",
+}
+"""The next step for each cause."""
 _NAMES_EVALUATOR = frozenset(
     {
         CauseCode.UNSUPPORTED,
         CauseCode.LEAK_IN_ANSWER,
         CauseCode.LEAK_IN_CONTEXT,
-        CauseCode.FLIPPED,
         CauseCode.JUDGE,
         CauseCode.NOT_SCORED,
     }
@@ -173,7 +199,8 @@ class Cause(Struct, frozen=True, kw_only=True):
         number: place among the causes of the run, from 1.
         evaluator: id, "" where no evaluator decided.
         metric: key, "" where the code says all.
-        title: the cause in words, e.g. "Refused: the model did not answer".
+        title: the cause in words, e.g. "Condition not met".
+        action: the next step.
         total: number of the items.
         models: model key to number of its items, the most first.
         example: the first of them.
@@ -185,6 +212,7 @@ class Cause(Struct, frozen=True, kw_only=True):
     evaluator: str
     metric: str
     title: str
+    action: str
     total: int
     models: Mapping[str, int]
     example: Example
@@ -230,6 +258,9 @@ def cause_of(item: Item, evaluators: Mapping[str, EvaluatorEntry], stage: str = 
         return None
     if item.verdict == "xpassed":
         return CauseKey(kind, CauseCode.UNEXPECTED_PASS)
+    # What fails because of the change of the question is no fault of the answer to the question itself.
+    if kind == "failed" and any(flip.fails for flip in item.flips):
+        return CauseKey(kind, CauseCode.FLIPPED)
     if item.code in _OF_ITEMS:
         return CauseKey(kind, _OF_ITEMS[item.code])
     deciding = list(deciding_verdicts(item, evaluators))
@@ -239,8 +270,6 @@ def cause_of(item: Item, evaluators: Mapping[str, EvaluatorEntry], stage: str = 
         return CauseKey(kind, _OF_OUTCOMES[min(broken)])
     if deciding:
         return _of_verdict(kind, *deciding[0], stage)
-    if any(flip.fails for flip in item.flips):
-        return CauseKey(kind, CauseCode.FLIPPED, next(flip.evaluator for flip in item.flips if flip.fails))
     return CauseKey(kind, CauseCode.OTHER)
 
 
@@ -327,8 +356,11 @@ class CauseCounter:
         return key
 
     def result(self) -> tuple[Cause, ...]:
-        """Return the causes by kind, the largest first."""
-        order = sorted(self._counts.items(), key=lambda entry: (KINDS.index(entry[0].kind), -entry[1].total))
+        """Return the causes, the largest first; those of expected failures come last."""
+        order = sorted(
+            self._counts.items(),
+            key=lambda entry: (entry[0].kind not in ("failed", "error"), -entry[1].total),
+        )
         return tuple(self._cause(number, *entry) for number, entry in enumerate(order, 1))
 
     def _cause(self, number: int, key: CauseKey, count: _Count) -> Cause:
@@ -341,6 +373,7 @@ class CauseCounter:
             evaluator=key.evaluator,
             metric=key.metric,
             title=cause_title(key, self._evaluators, reason),
+            action=_ACTIONS[key.code],
             total=count.total,
             models=dict(count.models.most_common()),
             example=count.example,

@@ -214,8 +214,11 @@ def prompts(aggregator: Aggregator, info: EvaluatorEntry, marks: CaseMarks) -> I
 
 
 def _hardest_of_one(aggregator: Aggregator, info: EvaluatorEntry, marks: CaseMarks) -> Iterator[Insight]:
-    hardest = hardest_cases(info, marks, 1, models=1)
-    if not hardest:
+    hardest = hardest_cases(info, marks, 2, models=1)
+    # Of several that are equally hard none stands out.
+    if not hardest or (
+        len(hardest) > 1 and _difficulty(info, marks, hardest[0]) == _difficulty(info, marks, hardest[1])
+    ):
         return
     case, failed = hardest[0], sum(count > 0 for count in marks.failed)
     judged = sum(count > 0 for count in marks.judged)

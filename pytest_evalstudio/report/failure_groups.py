@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from pytest_evalstudio.analysis.causes import Cause, CauseKey, Kind
+from pytest_evalstudio.analysis.causes import KINDS, Cause, CauseKey, Kind
 from pytest_evalstudio.report.failure_types import FailedItem
 
 
@@ -25,6 +25,10 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
         return self.cause.kind
 
     @property
+    def has_regressed(self) -> bool:
+        return any(item.change in ("regressed", "error_now") for item in self.items)
+
+    @property
     def left_out(self) -> int:
         """Return the number of failures that are not written out."""
         return self.cause.total - sum(1 + item.equal_answers + item.copy_count for item in self.items)
@@ -33,11 +37,10 @@ class FailureGroup(Struct, frozen=True, kw_only=True):
 def grouped(causes: Sequence[Cause], items: Mapping[CauseKey, Sequence[FailedItem]]) -> list[FailureGroup]:
     """Return the causes with their items: by kind, those with regressed items and the large ones first."""
     groups = [FailureGroup(cause=cause, items=tuple(items.get(cause.identity, ()))) for cause in causes]
-    kinds = list(dict.fromkeys(cause.kind for cause in causes))
     return sorted(
         groups,
         key=lambda group: (
-            kinds.index(group.kind),
+            KINDS.index(group.kind),
             -sum(item.change == "regressed" for item in group.items),
             -group.cause.total,
         ),

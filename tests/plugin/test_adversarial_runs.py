@@ -171,16 +171,18 @@ def test_failures_refusals_and_errors_are_told_apart(project: Project) -> None:
     project.suite(*cases(40))
     result, summary = run(project)
     assert [(cause["code"], cause["total"]) for cause in summary["causes"]] == [
+        ("not_answered", 10),
         ("condition", 6),
         ("refused", 4),
-        ("not_answered", 10),
     ]
     assert summary["verdict"]["headline"] == "FAILED – 10 of 40 tests, 10 errors"
     assert "<title>✗ 10 failed, 10 errors – " in page(project)
     result.stdout.fnmatch_lines(
-        ["*6  Condition not met*", "*4  Refused: the model did not answer*", "*10  Not answered*"]
+        ["*10  Not answered*", "*6  Condition not met*", "*4  Refused: the answer declines the question*"]
     )
-    assert "did not answer" not in re.sub("Refused: the model did not answer", "", " ".join(causes(summary)))
+    assert "did not answer" not in re.sub(
+        "Refused: the answer declines the question", "", " ".join(causes(summary))
+    )
 
 
 def test_models_of_like_names_have_one_label_everywhere(project: Project) -> None:
@@ -221,6 +223,7 @@ def test_the_flip_rate_is_over_pairs_whatever_else_is_evaluated(project: Project
         run(project)
         (every,) = [rate for rate in read(project)["flips"]["rates"] if rate["group"] == "all"]
         assert (every["compared"], every["pass_to_fail"], every["rate"]) == (5, 5, 1.0)
+        assert causes(read(project)["summary"]) == {"Passes as asked originally, fails when perturbed": 5}
 
 
 def test_a_passed_run_has_no_finding_of_a_metric_that_decides_nothing(project: Project) -> None:

@@ -59,7 +59,7 @@ def test_the_run_ends_with_verdict_counts_command_and_report(project: Project) -
     start = next(number for number, line in enumerate(lines) if line.startswith("result: FAILED"))
     assert lines[start : start + 4] == [
         f"result: FAILED – 2 of {CASES} tests",
-        '  2  Refused: the model did not answer, e.g. "0+0?"',
+        '  2  Refused: the answer declines the question, e.g. "0+0?"',
         lines[start + 2],
         "report: evalstudio-report/interpretation.html",
     ]

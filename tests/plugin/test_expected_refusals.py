@@ -88,7 +88,7 @@ def test_without_them_the_same_cases_fail_and_say_why(project: Project) -> None:
     assert "- How is the weather? (app, weather): unexpected refusal: " in summary
     assert "- How is the sea? (app, polite): Retrieval: Text matching: context: not met" in summary
     page = (report / "interpretation.html").read_text(encoding="utf-8")
-    assert "<h4><bdi>Refused: the model did not answer</bdi>" in page
+    assert "<h4><bdi>Refused: the answer declines the question</bdi>" in page
 
 
 def test_an_answer_where_a_refusal_is_expected_fails(project: Project) -> None:

@@ -116,19 +116,26 @@ def test_models_that_the_data_do_not_distinguish_share_the_lead(tmp_path):
     assert [model.rank for model in summary.models] == [1, 1, 3]
     assert summary.ranking == (
         "These data cannot rank the first 2 of 3 models: a (97 %), b (93 %); a passes 1 question that b"
-        " fails, none the other way (p > 0.99).",
+        " fails, none the other way, which may be chance.",
     )
 
 
 def test_two_models_that_cannot_be_told_apart_are_named_with_their_counts(tmp_path):
     assert summarised(tmp_path, {"a": 29, "b": 28}).ranking == (
-        "a and b cannot be told apart: a passes 1 question that b fails, none the other way (p > 0.99).",
+        "a and b cannot be told apart: a passes 1 question that b fails, none the other way, which may be"
+        " chance.",
     )
 
 
 def test_models_that_pass_all_are_not_ranked(tmp_path):
     assert summarised(tmp_path, dict.fromkeys("abcdefgh", CASES)).ranking == (
         "8 models pass all; these data cannot rank them: a, b, c and 5 more.",
+    )
+
+
+def test_models_that_pass_as_many_are_not_ranked(tmp_path):
+    assert summarised(tmp_path, dict.fromkeys("abc", 15)).ranking == (
+        "3 models pass 50 % each; these data cannot rank them.",
     )
 
 

@@ -61,7 +61,7 @@ def test_the_summary_names_verdict_gates_and_the_gravest_findings(tmp_path):
     assert text.startswith(
         "# ✗ FAILED – 1 of 2 tests\n\nall 2 asked, answered and checked. Why: 1 × Quality: Score below the"
         " threshold\n\none and two cannot be told apart: one passes 1 question that two fails, none the other"
-        " way (p > 0.99).\n\nSuite · commit abc1234 · main\n"
+        " way, which may be chance.\n\nSuite · commit abc1234 · main\n"
     )
     assert "Gates not met: quality >= 0.6." in text
     assert "- ✗ quality >= 0.6: not met (one 0.9; two 0.1)" in text

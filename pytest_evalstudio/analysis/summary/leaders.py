@@ -69,6 +69,8 @@ def _by_tests(models: Sequence[ModelSummary], pairs: Sequence[PairedModels]) -> 
     elif all(model.passed_all for model in group):
         names = listed_names([model.label for model in group])
         yield f"{len(group)} models pass all; these data cannot rank them: {names}."
+    elif len(group) == len(models) > 2 and len({model.share for model in models}) == 1:
+        yield f"{len(models)} models pass {_share(first)} each; these data cannot rank them."
     elif len(models) == 2:
         yield f"{first.label} and {group[1].label} cannot be told apart: {_counts(pairs[0], labels)}."
     else:
@@ -113,10 +115,8 @@ def _counts(pair: PairedModels | None, labels: dict[str, str]) -> str:
         if not pair.second_alone
         else f"{counted(pair.second_alone, 'question')} the other way"
     )
-    return (
-        f"{first} passes {counted(pair.first_alone, 'question')} that {second} fails, {other}"
-        f" ({p_text(pair.p_adjusted)})"
-    )
+    chance = f" ({p_text(pair.p_adjusted)})" if pair.is_proven else ", which may be chance"
+    return f"{first} passes {counted(pair.first_alone, 'question')} that {second} fails, {other}{chance}"
 
 
 def _share(model: ModelSummary) -> str:

@@ -79,7 +79,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: of the run, its suite or its folder.
-        causes: of the failures, by kind, the largest first; each failure belongs to one.
+        causes: of the failures, the largest first; each failure belongs to one.
         causes_of: answers whose failures the causes count, where these are not all; "" for all of the run.
         models: the highest share of passes first.
         pairs: models on the questions that both were asked, with their tests.

@@ -33,7 +33,10 @@ def summary(content: Content) -> Mapping[str, object]:
     """Show the verdict, why tests failed, all models on all evaluators, and up to three findings."""
     analysis, summary = content.analysis, content.summary
     boards = list(analysis.leaderboards.values())
-    causes = [group for group in content.groups if group.kind in ("failed", "error")]
+    causes = sorted(
+        (group for group in content.groups if group.kind in ("failed", "error")),
+        key=lambda group: (not group.has_regressed, -group.cause.total),
+    )
     return {
         "summary": summary,
         "causes": causes[:CAUSES],
