@@ -348,3 +348,11 @@ def test_a_relationship_to_a_row_that_is_not_there_is_a_warning_and_its_row_stay
 def test_a_header_of_too_many_columns_is_told():
     with pytest.raises(DataError, match="has more than 1,000 columns; remove those that are not needed"):
         parse_csv("input," + ",".join(f"c{number}" for number in range(1_000)) + "\n", "d.csv")
+
+
+@pytest.mark.parametrize("name", ["rows.CSV", "rows.tsv", "rows.TSV"])
+def test_a_data_set_is_read_from_the_table_that_it_was_saved_to(tmp_path, name):
+    dataset = LlmDataset()
+    dataset.add_input("What is the fee, abroad?", actual_output="5 USD\tat most", context=["a", "b"])
+    dataset.save(tmp_path / name)
+    assert LlmDataset.load(tmp_path / name).to_dict() == dataset.to_dict()
