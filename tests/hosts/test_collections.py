@@ -254,6 +254,16 @@ def test_files_of_an_agent_are_artifacts(tmp_path):
     assert len(state.deleted_sessions) == 1
 
 
+def test_files_of_an_agent_in_several_folders_are_all_kept(tmp_path):
+    state = H2OGPTe()
+    state.files = {"f1": ("a/x.txt", b"first"), "f2": ("b/x.txt", b"second")}
+    with running(state, handler=H2OGPTeHandler) as served, AnswerCache(tmp_path / "cache") as store:
+        table = {"host": "h2ogpte_llm", "url": served.url, "api_key": KEY, "llm_args": {"use_agent": True}}
+        with open_model("mine", table, Registry(), folder=tmp_path, cache=store) as session:
+            [answer] = session.ask([Prompt(text="q")])
+    assert [Path(path).read_bytes() for path in answer.artifacts] == [b"first", b"second"]
+
+
 def test_files_of_an_agent_are_checked_in_a_run_and_kept_beside_a_lab(pytester, monkeypatch, tmp_path):
     state = H2OGPTe()
     state.files = {"f1": ("report.csv", b"a,b\n1,2\n"), "f2": ("empty.json", b"")}
