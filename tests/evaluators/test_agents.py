@@ -235,6 +235,11 @@ def test_a_limit_on_an_unknown_amount_is_an_error(name: str) -> None:
     assert scored.reason.startswith(f"max_{name} is set, but the host does not report {name}")
 
 
+def test_tokens_of_the_output_alone_keep_no_limit() -> None:
+    scored = outcome(Effort(max_tokens=50), usage={"output_tokens": 5})
+    assert (scored.status, scored.scores.get("tokens")) == ("error", None)
+
+
 # tool_arguments
 
 PARAMETERS = {
