@@ -235,7 +235,7 @@ class ModelProvider:
     ) -> None:
         if requirement.startswith(MODULE):
             name = requirement.removeprefix(MODULE)
-            if importlib.util.find_spec(name) is None:
+            if not _is_installed(name):
                 remedy = (
                     f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`'
                     if selected.spec.extra
@@ -424,6 +424,13 @@ class ModelProvider:
                     weights, config.sentiment_model, table="sentiment_model", workers=self._workers
                 )
         raise AssertionError(requirement)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package of a submodule
+        return False
 
 
 def _check_pipeline(pipeline: str) -> None:
