@@ -10,7 +10,7 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.csv_text import parse_csv
 from pytest_evalstudio.formats.csv_text import read_csv as read_table
-from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.dataset import LlmDataset, read_dataset
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import parse
@@ -356,3 +356,9 @@ def test_a_data_set_is_read_from_the_table_that_it_was_saved_to(tmp_path, name):
     dataset.add_input("What is the fee, abroad?", actual_output="5 USD\tat most", context=["a", "b"])
     dataset.save(tmp_path / name)
     assert LlmDataset.load(tmp_path / name).to_dict() == dataset.to_dict()
+
+
+def test_a_key_with_a_bracket_is_part_of_the_place_of_a_fault():
+    source = parse(json.dumps({"inputs": [{"input": "q", "usage": {"in[0]": "x"}}]}), "f.json")
+    [error] = read_dataset(source)[1]
+    assert error.pointer == "/inputs/0/usage/in[0]"
