@@ -252,7 +252,8 @@ def test_faults_of_standard_input_name_it(
     read_from(monkeypatch, b"\n{")
     assert main(["import", "ragas", "-", "-o", "set.json"]) == 2
     assert capsys.readouterr().err.startswith("evalstudio: standard input:2:2: is not JSON: ")
-    assert main(["import", "traces", "-", "-o", "set.json"]) == 2
+    assert main(["import", "traces", "-", "-o", "new/set.json"]) == 2
+    assert not Path("new").exists()
     assert capsys.readouterr().err == "evalstudio: traces are read from files, not from standard input\n"
 
 
