@@ -40,6 +40,7 @@ class ModelProvider:
     Args:
         cache: folder of the caches of embeddings and of judges' replies; None to keep them in memory only.
         workers: processes that share the machine, and the limits and budget of judges.
+        worker_index: of this process among them, from 0.
         registry: the hosts that judges are asked by.
         refresh: ask judges again instead of using stored replies.
         run_id: the same for all workers of a run; see `Judges`.
@@ -51,6 +52,7 @@ class ModelProvider:
         *,
         cache: Path | None = None,
         workers: int = 1,
+        worker_index: int = 0,
         registry: Registry | None = None,
         refresh: bool = False,
         run_id: str = "",
@@ -58,6 +60,7 @@ class ModelProvider:
     ) -> None:
         self._run_id = run_id
         self._workers = workers
+        self._worker_index = worker_index
         self._cache = cache
         self._registry = registry
         self._refresh = refresh
@@ -113,6 +116,7 @@ class ModelProvider:
             self._registry or Registry(),
             cache=answers,
             workers=self._workers,
+            worker_index=self._worker_index,
             refresh=self._refresh,
             run_id=self._run_id,
         )
