@@ -215,8 +215,10 @@ def test_the_perturbators_are_listed(capsys):
 )
 def test_a_configuration_is_checked(capsys, text, fault):
     write("evalstudio.toml", CONFIG + text)
-    assert main(["validate", "evalstudio.toml"]) == (1 if fault else 0)
-    assert fault in capsys.readouterr().out
+    write("OTHER.TOML", CONFIG + text)
+    for name in ("evalstudio.toml", "OTHER.TOML"):
+        assert main(["validate", name]) == (1 if fault else 0)
+        assert fault in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("output", "is_told"), [("p_suite.json", False), ("other/p_suite.json", True)])

@@ -39,6 +39,15 @@ def test_answers_that_could_not_be_had_are_findings(capsys):
     assert [row.error != "" for row in TestLab.load("lab.json").dataset.inputs] == [False] * 6 + [True] * 2
 
 
+def test_questions_that_a_budget_leaves_out_are_findings(capsys):
+    write(
+        "evalstudio.toml",
+        '[[model]]\nname = "four"\nhost = "scripted"\ndefault = "4"\nbudget = { calls = 1 }\n',
+    )
+    assert main(["resolve", suite(FOUR, SIX), "-o", "lab.json"]) == 1
+    assert "1 not asked" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [

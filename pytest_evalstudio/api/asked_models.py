@@ -155,9 +155,11 @@ class OpenModel(AskedModel):
         super().__init__(ModelInfo(key=session.key, label=table.name), session)
         self.table = table
         self._opened = session
+        self.is_closed = False
 
     def close(self) -> None:
         """End the connections of the model."""
+        self.is_closed = True
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -178,7 +180,7 @@ def eval_model(
 ) -> AskedModel:
     """Return a configured model to ask, as the fixture of that name does in tests.
 
-    It stays open to the end of the process, and is opened anew when its table has changed.
+    It stays open to the end of the process, and is opened anew when it was closed or its table has changed.
 
     Args:
         name: of a `[[model]]`.
@@ -203,7 +205,7 @@ def eval_model(
     table = tables[name]
     key = (str(configuration.file), name)
     earlier_model = _open_models.get(key)
-    if earlier_model is not None and earlier_model.table == table:
+    if earlier_model is not None and earlier_model.table == table and not earlier_model.is_closed:
         return earlier_model
     session = open_model(
         name,

@@ -44,6 +44,7 @@ class Judges:
     Args:
         cache: where replies are kept, None to keep none.
         workers: how many processes share limits and budget.
+        worker_index: of this process among them, from 0.
         refresh: ask again what is stored from earlier sessions.
         repeat: 1 for the first time that questions are put; another number is another set of replies.
         reverse_options: name the choices of a reply in the other order.
@@ -57,6 +58,7 @@ class Judges:
     registry: Registry
     cache: AnswerCache | None = None
     workers: int = 1
+    worker_index: int = 0
     refresh: bool = False
     repeat: int = 1
     reverse_options: bool = False
@@ -144,7 +146,7 @@ class Judges:
             return Budget(
                 limits=limits, purse=SharedPurse(self.cache.store, f"{self.run_id} {config.folder}")
             )
-        return Budget(limits=limits if self.workers <= 1 else limits.share(self.workers))
+        return Budget(limits=limits.share(self.workers, self.worker_index))
 
     def _session(
         self, config: Configuration, member: JudgeMember, optional: Mapping[str, Any]

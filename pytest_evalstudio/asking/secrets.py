@@ -24,8 +24,9 @@ _SHORTEST = 4  # masking shorter values would hide parts of ordinary words
 _SHORTEST_ENCODED = 6
 _SECRET_WORDS = frozenset(
     {
-        *("secret", "token", "apikey", "bearer", "authorization", "cookie"),
-        *("password", "passwd", "passphrase", "pwd", "cred", "creds", "credential", "credentials"),
+        *("secret", "secrets", "token", "apikey", "apikeys", "bearer", "authorization", "cookie"),
+        *("password", "passwords", "passwd", "passphrase", "pwd", "cred", "creds", "credential"),
+        *("credentials", "dsn", "jwt"),
     }
 )
 _SECRET_LAST_WORDS = frozenset({"key", "pass", "auth"})
@@ -196,6 +197,6 @@ def looks_secret(name: str) -> bool:
     if words and words[-1] in _SECRET_LAST_WORDS:
         return True
     return any(
-        word in _SECRET_WORDS or (word == "key" and before in _KINDS_OF_KEY)
+        word in _SECRET_WORDS or (word in ("key", "keys") and before in _KINDS_OF_KEY)
         for before, word in zip(["", *words], words, strict=False)
     )

@@ -31,7 +31,13 @@ class NotAsked(Exception):
 
 
 def model_budget(
-    table: BudgetTable, name: str, *, store: Store | None = None, run_id: str = "", workers: int = 1
+    table: BudgetTable,
+    name: str,
+    *,
+    store: Store | None = None,
+    run_id: str = "",
+    workers: int = 1,
+    worker_index: int = 0,
 ) -> Budget:
     """Return the budget of a model.
 
@@ -41,6 +47,7 @@ def model_budget(
         store: of the answers cache, in which the workers of a run count their spending.
         run_id: the same for all workers of a run; "" where there is none.
         workers: processes that share the budget; without a common store each has its part.
+        worker_index: of this process among them, from 0.
     """
     limits = BudgetLimits(max_calls=table.calls, max_cost_usd=table.cost_usd, max_tokens=table.tokens)
     names = BudgetNames(calls="budget.calls", cost="budget.cost_usd", tokens="budget.tokens")
@@ -48,7 +55,7 @@ def model_budget(
         return Budget(limits=limits, names=names, purse=LocalPurse())
     if run_id and store is not None and store.is_writable:
         return Budget(limits=limits, names=names, purse=SharedPurse(store, f"{run_id} model {name}"))
-    return Budget(limits=limits.share(workers), names=names)
+    return Budget(limits=limits.share(workers, worker_index), names=names)
 
 
 def budget_of(table: Mapping[str, object]) -> Budget | None:

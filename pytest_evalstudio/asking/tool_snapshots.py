@@ -66,5 +66,8 @@ def _differences(old: object, new: object, pointer: str) -> Iterator[str]:
 
 
 def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    from pytest_evalstudio.metrics.detectors import redact_identifier
+
+    # A part of a secret is not recognised as one, so the text is masked before it is cut.
+    text = redact_identifier(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= _VALUE_CHARS else f"{text[:_VALUE_CHARS]}…"

@@ -193,10 +193,10 @@ def _import_traces(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output)
     if output.suffix.lower() != ".json":
         raise ConfigurationError(f"{output}: a file name for a lab or suite ends with .json")
-    output.parent.mkdir(parents=True, exist_ok=True)
     # Spans are read in two passes, which a stream does not allow.
     if STANDARD_INPUT in arguments.file:
         raise ConfigurationError("traces are read from files, not from standard input")
+    output.parent.mkdir(parents=True, exist_ok=True)
     paths = [local(name) for name in arguments.file]
     report = TraceReport()
     if is_suite:

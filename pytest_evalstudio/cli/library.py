@@ -75,9 +75,12 @@ def show(arguments: argparse.Namespace) -> int:
 
 def search(arguments: argparse.Namespace) -> int:
     """Print the test cases that have all words; 1 where there is none."""
+    from pytest_evalstudio.metrics.detectors import redact_identifier
+
     hits = list(_opened(arguments).search(arguments.words, arguments.suites))
     for hit in hits:
-        prompt = " ".join(hit.prompt.split())
+        # A part of a secret or an address is not recognised as one, so the text is masked before it is cut.
+        prompt = " ".join(redact_identifier(hit.prompt).split())
         say(f"{hit.suite}: {hit.key}: {prompt[:SHOWN_CHARS]}")
     return FINE if hits else FINDINGS
 

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _validator(name: str) -> Callable[[str, Registry], int]:
     if (kind := _kind_by_name(name)) is not None:
         return functools.partial(_validate_kind, kind)
-    return _validate_configuration if name.endswith(".toml") else _validate_data
+    return _validate_configuration if name.lower().endswith(".toml") else _validate_data
 
 
 def _kind_by_name(name: str) -> FileKind | None:
@@ -55,7 +55,7 @@ def _kind_by_name(name: str) -> FileKind | None:
     for kind in file_kinds():
         if kind.suffixes and Path(name).name.lower().endswith(kind.suffixes):
             recognises: Callable[[Path], bool] = loaded(kind.recognises)
-            if name.endswith(".toml") or recognises(Path(name)):
+            if name.lower().endswith(".toml") or recognises(Path(name)):
                 return kind
     return None
 

@@ -140,8 +140,7 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
         actual = value_at(value, pointer, _MISSING)
         if actual is _MISSING:
             raise ArtifactFault(f"has no field {one_line(pointer)}")
-        # True equals 1 in Python, not in JSON.
-        if not _equal(actual, expected) or isinstance(actual, bool) is not isinstance(expected, bool):
+        if not _equal(actual, expected):
             raise ArtifactFault(
                 f"field {one_line(pointer)} is {one_line(repr(actual), 60)}, expected"
                 f" {one_line(repr(expected), 60)}"
@@ -151,7 +150,12 @@ def _check_json(text: str, schema: Any, fields: Mapping[str, Any], folder: str) 
 def _equal(actual: object, expected: object) -> bool:
     if isinstance(actual, str) and isinstance(expected, str):
         return same_characters(actual, expected)
-    return bool(actual == expected)
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        return actual.keys() == expected.keys() and all(_equal(actual[key], expected[key]) for key in actual)
+    if isinstance(actual, list | tuple) and isinstance(expected, list | tuple):
+        return len(actual) == len(expected) and all(map(_equal, actual, expected))
+    # True equals 1 in Python, not in JSON.
+    return isinstance(actual, bool) is isinstance(expected, bool) and bool(actual == expected)
 
 
 def _check_csv(text: str) -> None:

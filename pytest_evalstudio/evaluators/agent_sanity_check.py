@@ -175,6 +175,10 @@ def read_expectation(item: Any) -> Expectation:
         raise ConfigurationError(
             "expected_artifacts: fields is an object of JSON pointers and values, min_size a number of bytes"
         )
+    if not isinstance(contains, str | list | tuple):
+        raise ConfigurationError(
+            f"expected_artifacts: contains is a text or a list of texts, not {type(contains).__name__}"
+        )
     texts = (contains,) if isinstance(contains, str) else tuple(str(text) for text in contains)
     return Expectation(item["path"].strip(), kind, size, item.get("json_schema"), fields, texts)
 

@@ -124,7 +124,8 @@ def amounts_of(case: Case) -> dict[str, float | None]:
     calls = case.tool_calls
     answer = case.answer
     usage = answer.usage
-    tokens = [usage[name] for name in (INPUT, OUTPUT) if name in usage]
+    # One of both alone would pass a limit that the sum exceeds.
+    tokens = float(usage[INPUT] + usage[OUTPUT]) if INPUT in usage and OUTPUT in usage else None
     # Some services count cached tokens beside those of the input and not among them.
     uncached = float(max(0, usage[INPUT] - usage[CACHED])) if INPUT in usage and CACHED in usage else None
     return {
@@ -132,7 +133,7 @@ def amounts_of(case: Case) -> dict[str, float | None]:
         "repeated_calls": float(len(calls) - len(Counter(map(_identity, calls)))),
         "failed_calls": float(sum(bool(call.error) for call in calls)),
         "model_calls": float(sum(step.kind == "model" for step in answer.steps)) if answer.steps else None,
-        "tokens": float(sum(tokens)) if tokens else None,
+        "tokens": tokens,
         "uncached_tokens": uncached,
         "cache_write_tokens": float(usage[CACHE_WRITE]) if CACHE_WRITE in usage else None,
         "seconds": answer.duration_s or None,  # 0.0 is the time of an answer that was not measured

@@ -238,7 +238,9 @@ def _read_words(read: _Read, case: Case, index: ContextIndex, tools: Tools) -> N
         return index.has_name(word) or word in words_of(case.question)
 
     for sentence in read.sentences:
-        names = [sentence.text[start:end] for start, end in unknown_names(sentence.text, is_known)]
+        # Masked with the whole answer: a name alone would not be recognised as a part of an address.
+        masked = redact(case.actual_output)[sentence.start : sentence.end]
+        names = [masked[start:end] for start, end in unknown_names(sentence.text, is_known)]
         read.names += names
         read.unknown += bool(names)
         keys = [token.keys for token in tokens_of(sentence.text)]
@@ -333,7 +335,7 @@ def _faults(case: Case, read: _Read) -> Iterator[str]:
         numbers = dict.fromkeys(one_line(answer[figure.start : figure.end]) for figure in read.wrong_numbers)
         yield f"unsupported numbers: {listed(list(numbers))}"
     if read.names:
-        yield f"unsupported names: {listed([one_line(redact(name)) for name in dict.fromkeys(read.names)])}"
+        yield f"unsupported names: {listed([one_line(name) for name in dict.fromkeys(read.names)])}"
     if read.denied:
         yield f"denied by the context: {one_line(redact(read.denied[0].strip()))}"
 

@@ -27,6 +27,13 @@ _AGREEMENT = re.compile(
 """Beginning of a user's message that agrees to an action."""
 _OBJECTION = re.compile(r"\A[^,.;!?]*\bnot\b|\A[^.!?]*\b(?:do not|don't|wait|stop|hold on)\b", re.IGNORECASE)
 """A first clause or sentence that takes the agreement back."""
+_WITHDRAWAL = re.compile(
+    r"(?:\A\W*\w+|[,;.!?-])\s*\bno\b(?=\s*(?:[,;.!?]|\Z|thank))"
+    r"|\bnever ?mind\b(?!\s+(?:the|my|your|about)\b)|\bchanged? my mind\b|\bon second thoughts?\b"
+    r"|\bforget (?:it|that|about it)\b|\bleave it\b(?! at\b)|\brather not\b",
+    re.IGNORECASE,
+)
+"""Words anywhere in the message that take the agreement back; "no" stands alone, as in "ok, no, leave it"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +47,7 @@ class Rule:
         at_most: largest number of calls; None for no limit.
         at_least: smallest number of calls.
         not_after_error: the tool must not be called after any call that ended with an error.
-        needs_confirmation: the user's last message must agree ("yes", "go ahead").
+        needs_confirmation: the user's message before each call must agree ("yes", "go ahead").
     """
 
     tool: str
@@ -87,8 +94,8 @@ class ToolRules:
 
     `rules` is a list of tables, each with a pattern of tools and what it asks of their calls:
     `{tool = "cancel_*", after = "get_reservation"}`, `never = true`, `at_most = 2`, `at_least = 1`,
-    `not_after_error = true`, `needs_confirmation = true` (the user's last message begins with "yes", "go
-    ahead" or the like). The reason names the broken rules and the calls.
+    `not_after_error = true`, `needs_confirmation = true` (the user's message before the call begins with
+    "yes", "go ahead" or the like). The reason names the broken rules and the calls.
 
     Source: policies of tool use as in τ-bench (Yao et al., 2024), stated as data.
     """
@@ -199,8 +206,12 @@ def _faults(rule: Rule, case: Case) -> Iterator[BrokenRule]:
     first = concerned[0]
     if rule.never:
         yield broken("never", first, f"{_named(calls, first)} is never allowed")
-    if rule.needs_confirmation and not _agrees(case.question):
-        yield broken("needs_confirmation", first, f"{_named(calls, first)} without the user's confirmation")
+    if rule.needs_confirmation:
+        messages = _messages_before(case)
+        index = next((index for index in concerned if not _agrees(messages[index])), None)
+        if index is not None:
+            text = f"{_named(calls, index)} without the user's confirmation"
+            yield broken("needs_confirmation", index, text)
     # What precedes the first call precedes all of them.
     if rule.after and not any(
         fnmatchcase(call.name, rule.after) and not call.error for call in calls[:first]
@@ -214,9 +225,20 @@ def _faults(rule: Rule, case: Case) -> Iterator[BrokenRule]:
             yield broken("not_after_error", index, f"{_named(calls, index)} after an error")
 
 
+def _messages_before(case: Case) -> list[str]:
+    """Return for each call the message of the user that it follows."""
+    messages = [turn.prompt for turn in case.answer.turns for _ in turn.answer.tool_calls]
+    # Without turns, or with calls that belong to none, all calls follow the question.
+    return messages if len(messages) == len(case.tool_calls) else [case.question] * len(case.tool_calls)
+
+
 def _agrees(message: str) -> bool:
     plain = fold(message)
-    return _AGREEMENT.match(plain) is not None and _OBJECTION.match(plain) is None
+    return (
+        _AGREEMENT.match(plain) is not None
+        and _OBJECTION.match(plain) is None
+        and _WITHDRAWAL.search(plain) is None
+    )
 
 
 def _named(calls: Sequence[ToolCall], index: int) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.errors import DataError, unknown_name
 from pytest_evalstudio.core.writing import write_whole
-from pytest_evalstudio.formats.csv_text import write_csv
+from pytest_evalstudio.formats.csv_text import delimiter_for, write_csv
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys
 from pytest_evalstudio.formats.fields import FREE_KEY, encoded, write_json
 from pytest_evalstudio.formats.keys import Numbered
@@ -27,6 +27,13 @@ _NO_PLACE = (
     "output_constraints",
     "condition_on",
     "expects",
+    "expected_tool_calls",
+    "expected_state",
+    "retrieval",
+    "turns",
+    "user",
+    "images",
+    "files",
     "categories",
     "relationships",
     "corpus",
@@ -125,7 +132,29 @@ def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
         if isinstance(content, TestLab)
         else content.inputs
     )
-    return [name.removeprefix("output_") for name in _NO_PLACE if any(getattr(row, name) for row in rows)]
+    return lost_fields(content, rows, _NO_PLACE)
+
+
+def lost_fields(
+    content: TestSuite | TestLab | LlmDataset, rows: Sequence[Row], names: Iterable[str]
+) -> list[str]:
+    """Return those fields of rows that have content, by the names that a user writes.
+
+    Args:
+        content: what the rows were made of; the rows of a suite lack the turns of its cases.
+    """
+    has_turns = isinstance(content, TestSuite) and any(case.turns for _, case in content.cases())
+    return [
+        name.removeprefix("output_")
+        for name in names
+        if (name == "turns" and has_turns) or any(_has_content(row, name) for row in rows)
+    ]
+
+
+def _has_content(row: Row, name: str) -> bool:
+    value = getattr(row, name)
+    # No expected calls say that no tool may be called.
+    return value is not None if name == "expected_tool_calls" else bool(value)
 
 
 def write_evaluation_set(path: str | Path, entries: Sequence[Mapping[str, object]]) -> None:
@@ -133,7 +162,7 @@ def write_evaluation_set(path: str | Path, entries: Sequence[Mapping[str, object
     records = [dict(entry) for entry in entries]
     suffix = Path(path).suffix.lower()
     if suffix in CSV_SUFFIXES:
-        write_whole(path, write_csv(records).encode("utf-8", "replace"))
+        write_whole(path, write_csv(records, delimiter_for(path)).encode("utf-8", "replace"))
     elif suffix in LINES_SUFFIXES:
         lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
         write_whole(path, encoded("".join(f"{line}\n" for line in lines)))

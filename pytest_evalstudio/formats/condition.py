@@ -98,6 +98,22 @@ _VALUE = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?![0-9.'])(?!,[0-9])")
 _TOLERANCE = re.compile(r"[0-9]{1,40}(?:\.[0-9]{1,40})?%?")
 
 
+def _depth(tree: Condition) -> int:
+    """Return how many NOT, AND and OR are within each other, without recursion."""
+    depth = 0
+    level: list[Condition] = [tree]
+    while level:
+        below: list[Condition] = []
+        for node in level:
+            if isinstance(node, Not):
+                below.append(node.operand)
+            elif isinstance(node, And | Or):
+                below += node.operands
+        depth += bool(below)
+        level = below
+    return depth
+
+
 class _Parser:
     """Recursive descent over one condition; every error knows its column."""
 
@@ -120,6 +136,9 @@ class _Parser:
             if word and word[0].upper() in ("AND", "OR") and word[0] not in ("AND", "OR"):
                 raise self._fault(f"operators are upper case: {word[0].upper()}")
             raise self._fault("expected AND or OR")
+        # Evaluation and texts of conditions recurse through NOT, AND and OR alike.
+        if _depth(tree) > MAX_DEPTH:
+            raise self._fault(f"NOT, AND and OR nested more than {MAX_DEPTH} deep; simplify the condition", 0)
         return tree
 
     def _or(self) -> Condition:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pytest_evalstudio.core.columns import check_columns
@@ -132,12 +133,17 @@ def read_csv(text: str, name: str, delimiter: str = "") -> CsvTable:
     return CsvTable(names, records, lines)
 
 
-def write_csv(records: list[dict[str, object]]) -> str:
+def delimiter_for(path: str | Path) -> str:
+    """Return the delimiter of a table that is written to a path; `delimiter_of` reads the same."""
+    return "\t" if Path(path).suffix.lower() == ".tsv" else ","
+
+
+def write_csv(records: list[dict[str, object]], delimiter: str = ",") -> str:
     """Return CSV text (RFC 4180) with a column for every key; lists and objects are JSON."""
     rows = [flat_cells(record) for record in records]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n")
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\r\n", delimiter=delimiter)
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

@@ -22,7 +22,7 @@ from pytest_evalstudio.formats.conversations import (
     EndedBy,
     with_opening,
 )
-from pytest_evalstudio.formats.csv_text import flat_cells, nested_cells, write_csv
+from pytest_evalstudio.formats.csv_text import delimiter_for, flat_cells, nested_cells, write_csv
 from pytest_evalstudio.formats.fields import (
     FREE_KEY,
     FREE_PREFIX,
@@ -41,7 +41,7 @@ from pytest_evalstudio.formats.keys import Numbered, derived_key
 from pytest_evalstudio.formats.kinds import load_kind
 from pytest_evalstudio.formats.messages import with_messages
 from pytest_evalstudio.formats.shared_keys import AnswerKeys
-from pytest_evalstudio.formats.source import Source, pointer
+from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, pointer
 from pytest_evalstudio.formats.suite import (
     OURS,
     WRITTEN_KEYS,
@@ -157,13 +157,14 @@ class LlmDataset(FormatModel):
         return load_kind(path, "dataset", read_dataset)
 
     def save(self, path: str | Path) -> None:
-        """Write the data set as CSV if the name ends in `.csv`, else as JSON.
+        """Write the data set as CSV if the name ends in `.csv` or `.tsv`, else as JSON.
 
         In CSV, a lone surrogate becomes "?".
         """
         complete_row_keys(self.inputs)
-        if Path(path).suffix == ".csv":
-            write_whole(path, self.to_csv().encode("utf-8", "replace"))
+        if Path(path).suffix.lower() in CSV_SUFFIXES:
+            text = write_csv([row.to_dict() for row in self.inputs], delimiter_for(path))
+            write_whole(path, text.encode("utf-8", "replace"))
         else:
             write_json(path, self.to_dict())
 

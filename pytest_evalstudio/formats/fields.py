@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import functools
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -224,11 +224,16 @@ def validate(model: type[M], data: object, source: Source, *steps: object) -> M:
     try:
         return model.model_validate(data)
     except ValidationError as exc:
-        raise place(exc, source, *steps) from None
+        raise place(exc, source, *steps, data=data) from None
 
 
-def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
-    """Return a data error for the first finding of pydantic."""
+def place(exc: ValidationError, source: Source, *steps: object, data: object = None) -> DataError:
+    """Return a data error for the first finding of pydantic.
+
+    Args:
+        steps: to the value that was checked.
+        data: the value itself; its keys are told from the names of types by it.
+    """
     first, *others = exc.errors(include_url=False)
     # pydantic reports each form of a union; of those at this place, the deepest one read the most.
     arms = [
@@ -242,13 +247,22 @@ def place(exc: ValidationError, source: Source, *steps: object) -> DataError:
     error = max(
         arms, key=lambda arm: len(arm["loc"])
     )  # of a value with several forms, the form that it comes nearest to
-    # pydantic puts the names of the members of a union into the location; a file has no such step.
-    loc = [
-        step
-        for step in error["loc"]
-        if not (isinstance(step, str) and (step in ("str", "list[str]") or "[" in step))
-    ]
+    loc = list(_steps_of_file(error["loc"], data))
     return source.error(pointer(*steps, *loc), fact(error))
+
+
+def _steps_of_file(location: Sequence[int | str], data: object) -> Iterator[int | str]:
+    """Yield the steps of a location without the names of the members of unions, which pydantic adds."""
+    value = data
+    for step in location:
+        if isinstance(step, str):
+            is_key = isinstance(value, Mapping) and step in value
+            if not is_key and (step in ("str", "list[str]") or "[" in step):
+                continue
+            value = value[step] if isinstance(value, Mapping) and is_key else None
+        else:
+            value = value[step] if isinstance(value, list | tuple) and step < len(value) else None
+        yield step
 
 
 def fact(error: Mapping[str, Any]) -> str:

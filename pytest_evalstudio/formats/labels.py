@@ -161,20 +161,24 @@ def read_rows(path: Path) -> Sheet:
 
 
 def majority(labels: Iterable[Label]) -> tuple[dict[Identity, int], list[Identity]]:
-    """Return the majority's or an adjudicator's label of each answer, and the answers with a tie."""
+    """Return the majority's or an adjudicator's label of each answer, and the answers with a tie.
+
+    Adjudicators who differ decide nothing: their answer has a tie.
+    """
     votes: dict[Identity, Counter[int]] = defaultdict(Counter)
-    decided = {}
+    decided: dict[Identity, set[int]] = defaultdict(set)
     for label in labels:
         votes[label.identity][label.label] += 1
         if label.role == ADJUDICATOR:
-            decided[label.identity] = label.label
+            decided[label.identity].add(label.label)
     agreed: dict[Identity, int] = {}
     divided = []
     for identity, counts in votes.items():
         (first, most), *others = counts.most_common()
-        if identity in decided:
-            agreed[identity] = decided[identity]
-        elif others and others[0][1] == most:
+        decisions = decided.get(identity, set())
+        if len(decisions) == 1:
+            agreed[identity] = next(iter(decisions))
+        elif decisions or (others and others[0][1] == most):
             divided.append(identity)
         else:
             agreed[identity] = first

@@ -76,7 +76,7 @@ def _closing_messages(turns: list[_Turn]) -> list[str]:
 def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
     earlier: list[dict[str, str]] = []
     turns: list[_Turn] = []
-    by_id: dict[str, dict[str, Any]] = {}
+    calls_by_id: dict[str, dict[str, Any]] = {}
     for index, message in enumerate(messages):
         role = message.get("role") if isinstance(message, Mapping) else None
         if role not in _ROLES:
@@ -85,9 +85,16 @@ def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
             texts, calls, results = message_parts(message)
         except ValueError as exc:
             raise ValueError(f"messages: message {index}: {exc}") from None
+        calls_by_id |= {call["id"]: call for call in calls if call.get("id")}
         for id, result in results.items():
-            if id in by_id:
-                by_id[id] |= result
+            if id in calls_by_id:
+                calls_by_id[id] |= result
+            # Messages of the role "function" name the tool, and their calls have no ids.
+            elif id and role != "function":
+                raise ValueError(
+                    f"messages: message {index} has the result of the call {id!r}, which no message before it"
+                    " makes; correct the id, or leave the result out"
+                )
         text = "\n".join(texts)
         if role in ("system", "developer"):
             earlier.append({"role": "system", "content": text})
@@ -104,7 +111,6 @@ def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
             turns[-1].has_reply = True
             turns[-1].texts += [text] if text else []
             turns[-1].calls += calls
-            by_id |= {call["id"]: call for call in calls if call.get("id")}
     return earlier, turns
 
 

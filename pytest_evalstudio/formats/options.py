@@ -181,7 +181,8 @@ def _fact(hint: object, exc: ValidationError) -> str:
 
 def _shown(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= LONGEST_VALUE else text[:LONGEST_VALUE] + " …"
+    # A part of a long text could be a part of a secret, which masking no longer recognises.
+    return text if len(text) <= LONGEST_VALUE else f"a value of {len(text):,} characters"
 
 
 def _is_union(hint: object) -> bool:

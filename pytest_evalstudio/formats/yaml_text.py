@@ -204,8 +204,16 @@ def _check_size(text: str, name: str, loader: object) -> None:
             raise _at(event, _TOO_DEEP, name)
 
 
+_BRACKET = re.compile(
+    r"""(?<!\w)"(?:\\.|[^"\\])*"|(?<!\w)'[^']*'|(?<!\S)\#.*|(?P<open>[\[{])|(?P<close>[\]}])"""
+)
+"""Brackets, and the strings and comments whose brackets open nothing."""
+
+
 def _open_brackets(text: str) -> int:
-    return text.count("[") + text.count("{") - text.count("]") - text.count("}")
+    # Not by tokens of PyYAML: its scanner has a limit of nesting of its own.
+    kinds = [match.lastgroup for match in _BRACKET.finditer(text)]
+    return kinds.count("open") - kinds.count("close")
 
 
 def _add(parent: list[Any], size: int, depth: int) -> None:

@@ -216,8 +216,13 @@ class H2OGPTEService(Connected):
             return
         folder = self._tools.artifacts / _safe_name(message)
         folder.mkdir(parents=True, exist_ok=True)
+        names: dict[str, int] = {}
         for document, name in (pair for entry in files for pair in dict(entry).items()):
-            path = folder / _safe_name(str(name))
+            safe_name = _safe_name(str(name))
+            number = names[safe_name] = names.get(safe_name, 0) + 1
+            # Files of several folders of the agent may share their name.
+            path = (folder if number == 1 else folder / str(number)) / safe_name
+            path.parent.mkdir(exist_ok=True)
             path.write_bytes(client.get_document_content(str(name), str(document)))
             yield str(path)
 

@@ -232,7 +232,8 @@ class OpenAIRag(OpenAIService):
         if not hasattr(beta, "assistants"):
             remedy = 'set api = "responses", or install an older one'
             raise HostFault(f"the installed openai package has no assistants; {remedy}")
-        if store not in self._assistants:
+        # One that failed is made again: a limit of the service may be over by the next question.
+        if store not in self._assistants or _failed(self._assistants[store]):
             self._assistants[store] = asyncio.create_task(self._made_assistant(store))
         # Several questions wait for one assistant; a cancelled one must not cancel it for the others.
         assistant = await asyncio.shield(self._assistants[store])
@@ -387,6 +388,10 @@ def _without_warning(call: Callable[..., T], *arguments: Any, **options: Any) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return call(*arguments, **options)
+
+
+def _failed(task: asyncio.Task[str]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def _finish_reason(reply: Any) -> str:

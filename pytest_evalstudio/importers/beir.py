@@ -147,8 +147,15 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     if not isinstance(documents, list):
         raise record.error(f"is no judgement; name the file of judgements, which ends in {SUFFIX}")
     relevant: dict[str, str] = {}
-    for document in map(mapping_of, documents):
-        score = float(str(document["score"]))
+    if not all(name in record.value for name in ("id", "text")):
+        raise record.error(f"is no judged query; name the file of judgements, which ends in {SUFFIX}")
+    for index, document in enumerate(map(mapping_of, documents)):
+        if missing := [name for name in ("id", "text", "score") if name not in document]:
+            raise record.error(f"has no {missing[0]}; add it", "documents", index)
+        try:
+            score = float(str(document["score"]))
+        except ValueError:
+            raise record.error("the score is no number; correct it", "documents", index) from None
         # A judgement of 0 says that the document is not relevant.
         if score > 0:
             relevant[str(document["id"])] = str(document["text"])

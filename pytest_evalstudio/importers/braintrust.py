@@ -11,6 +11,7 @@ from pytest_evalstudio.formats.imported.records import (
     Imported,
     Record,
     convert_records,
+    key_of,
     metadata,
     question_of,
     records,
@@ -56,7 +57,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     )
     output = value.get("output")
     return {
-        "key": str(value.get("id") or ""),
+        "key": key_of(value.get("id")),
         "input": question,
         "conversation": turns,
         "actual_output": text_of(reply_of(output, omissions), omissions),

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pytest_evalstudio.formats.agent_evaluation import evaluation_entry
-from pytest_evalstudio.formats.agent_evaluation_export import expected_context, export_evaluation_set, rows_of
+from pytest_evalstudio.formats.agent_evaluation_export import (
+    expected_context,
+    export_evaluation_set,
+    lost_fields,
+    rows_of,
+)
 from pytest_evalstudio.formats.dataset import LlmDataset, Row
 from pytest_evalstudio.formats.imported.records import METADATA
 from pytest_evalstudio.formats.lab import TestLab
@@ -21,7 +26,7 @@ _EXPECTATIONS = (
         "expected_documents",
         "expected_chunks",
     ),
-    *("output_condition", "condition_on", "expects"),
+    *("output_condition", "condition_on", "expects", "expected_tool_calls", "expected_state", "retrieval"),
     *(
         "output_constraints",
         "categories",
@@ -30,6 +35,8 @@ _EXPECTATIONS = (
         "context",
         "context_sources",
         "conversation",
+        "turns",
+        "user",
         "images",
         "files",
     ),
@@ -202,12 +209,7 @@ def export(
     """
     form = FORMATS[kind]
     rows = rows_of(content, model)
-    lost = _lost(rows, form.takes)
+    lost = lost_fields(content, rows, (name for name in _EXPECTATIONS if name not in form.takes))
     if kind == AGENT_EVALUATION:  # repeats get request ids of their own, and cases of a suite no response
         return export_evaluation_set(content, model), lost
     return [form.record(row) for row in rows], lost
-
-
-def _lost(rows: Sequence[Row], takes: frozenset[str]) -> list[str]:
-    lost = [name for name in _EXPECTATIONS if name not in takes and any(getattr(row, name) for row in rows)]
-    return [name.removeprefix("output_") for name in lost]

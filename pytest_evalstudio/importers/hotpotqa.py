@@ -14,6 +14,7 @@ from pytest_evalstudio.formats.imported.records import (
     Imported,
     Record,
     convert_records,
+    key_of,
     mapping_of,
     metadata,
     records,
@@ -46,7 +47,7 @@ def _row(record: Record, imported: Imported) -> Fields:
     if missing := [title for title in titles if title not in paragraphs]:
         omissions.add("text of a supporting paragraph", f"the file has none for {len(missing)} title(s)")
     return {
-        "key": str(value.get("_id") or value.get("id") or ""),
+        "key": key_of(value.get("_id"), value.get("id")),
         "input": text_of(value.get("question"), omissions),
         "expected_output": outputs_of(value.get("answer"), omissions),
         "context": [chunk.text for chunk in chunks],

@@ -18,6 +18,7 @@ from pytest_evalstudio.formats.imported.records import (
     Record,
     convert_records,
     items_of,
+    key_of,
     mapping_of,
     metadata,
     question_of,
@@ -100,7 +101,7 @@ def _row(record: Record, imported: Imported, model: str) -> Fields | None:
     note_unread(messages, {question, answer, *(turn["content"] for turn in turns)}, omissions)
     error = value.get("error")
     return {
-        "key": str(value.get("id") or ""),
+        "key": key_of(value.get("id")),
         "run": value.get("epoch"),
         "model_key": model,
         "input": question,

@@ -12,6 +12,7 @@ from pytest_evalstudio.formats.imported.records import (
     Imported,
     Record,
     convert_records,
+    key_of,
     metadata,
     question_of,
     records,
@@ -70,7 +71,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
             "call of a tool in the outputs", "write the calls that you expect as expected_tool_calls"
         )
     return {
-        "key": str(value.get("id") or ""),
+        "key": key_of(value.get("id")),
         "input": question,
         "conversation": turns,
         "expected_output": outputs_of(reply_of(outputs, omissions), omissions),

@@ -99,7 +99,12 @@ def _add_rows(
     values = {**mapping_of(defaults.get("vars")), **mapping_of(test.get("vars"))}
     # Assertions name variables too, e.g. the expected answer.
     _note_unused(values, [*(prompt.template for prompt in prompts), json.dumps(assertions)], omissions)
-    for variables in _combinations(values, record):
+    for name, value in values.items():
+        if value == []:
+            remedy = "its test has no question; give it a value"
+            omissions.add(f"test with an empty list as variable {name!r}", remedy)
+    prompt_count = sum(not allowed or prompt.label in allowed for prompt in prompts)
+    for variables in _combinations(values, prompt_count, record):
         for prompt in prompts:
             if allowed and prompt.label not in allowed:
                 continue
@@ -133,14 +138,23 @@ def _note_unused(variables: Mapping[str, Json], texts: Sequence[str], omissions:
             omissions.add(f"variable {name!r}, which no prompt names", remedy)
 
 
-def _combinations(variables: Mapping[str, Json], record: Record) -> Iterator[dict[str, str]]:
-    """Return the combinations of the values of variables; a list has several values."""
+def _combinations(
+    variables: Mapping[str, Json], prompt_count: int, record: Record
+) -> Iterator[dict[str, str]]:
+    """Return the combinations of the values of variables; a list has several values.
+
+    Raises:
+        DataError: if they make too many questions, each of them with each prompt.
+    """
     choices = [value if isinstance(value, list) else [value] for value in variables.values()]
-    count = 1
+    count = max(1, prompt_count)
     for values in choices:
         count *= max(1, len(values))
         if count > MAX_COMBINATIONS:
-            raise record.error(f"has more than {MAX_COMBINATIONS:,} combinations of variables", "vars")
+            of_prompts = " and prompts" if prompt_count > 1 else ""
+            raise record.error(
+                f"has more than {MAX_COMBINATIONS:,} combinations of variables{of_prompts}", "vars"
+            )
     for combination in itertools.product(*choices):
         yield {name: plain_text(value) for name, value in zip(variables, combination, strict=True)}
 

@@ -16,7 +16,8 @@ from pytest_evalstudio.formats.imported.records import Omissions, items_of, text
 from pytest_evalstudio.importers.references import outputs_of
 
 _CELL = re.compile(
-    r"(?P<type>(?:not-)?[a-z]+(?:-[a-z0-9]+)*)(?:\((?P<threshold>[\d.]+)\))?(?::\s*(?P<value>.*))?", re.DOTALL
+    r"(?P<type>(?:not-)?[a-z]+(?:-[a-z0-9]+)*)(?:\((?P<threshold>\d+(?:\.\d+)?|\.\d+)\))?(?::\s*(?P<value>.*))?",
+    re.DOTALL,
 )
 # fmt: off
 _TYPES = frozenset((
@@ -53,14 +54,16 @@ _EFFORT: Mapping[str, tuple[str, float]] = {"latency": ("max_seconds", 0.001), "
 """Option of `effort` that an assertion's threshold stands for, and its unit: promptfoo has milliseconds."""
 
 
-def _schema_of(value: Json) -> Json:
-    """Return the schema of an `is-json` assertion; {} for JSON of any shape."""
+def _schema_of(value: Json) -> dict[str, Json] | None:
+    """Return the schema of an `is-json` assertion; {} for JSON of any shape, None where it cannot be read."""
+    if value in (None, ""):
+        return {}
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
-    return value if isinstance(value, dict) else {}
+        except (ValueError, RecursionError):  # e.g. the address of a file
+            return None
+    return value if isinstance(value, dict) else None
 
 
 def _ignoring_case(text: str) -> str:
@@ -194,6 +197,8 @@ class Expectations:
         elif kind == "is-json" or isinstance(value, dict | list):
             # Several schemas of one case hold together.
             schema = _schema_of(value) if kind == "is-json" else {"const": value}
+            if schema is None:
+                return False
             self._schema = schema if self._schema is None else {"allOf": [self._schema, schema]}
             self._evaluators.setdefault("json_schema", {})
         else:

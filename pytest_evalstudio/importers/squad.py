@@ -16,6 +16,7 @@ from pytest_evalstudio.formats.imported.records import (
     convert_each,
     convert_records,
     items_of,
+    key_of,
     mapping_of,
     records,
     text_of,
@@ -59,7 +60,7 @@ def _row(record: Record, imported: Imported) -> Fields:
         omissions.add("plausible answers of a question without an answer", "they are wrong answers")
     omissions.keys(value, _OF_QUESTIONS, "key", "no evaluator reads it")
     return {
-        "key": str(value.get("id") or ""),
+        "key": key_of(value.get("id")),
         "input": text_of(value.get("question"), omissions),
         "expected_output": answers,
         "expects": "" if answers else "refusal",

@@ -20,6 +20,11 @@ _ROUNDING = 1e-9  # sums of prices such as 0.1 + 0.2 must not exceed a limit of 
 T = TypeVar("T")
 
 
+def part_of(total: int, workers: int, index: int) -> int:
+    """Return the part of a process in a number; the parts of all processes add up to it."""
+    return total // workers + (index < total % workers)
+
+
 class BudgetLimits(Struct, frozen=True, kw_only=True):
     """Limits of a budget; None for no limit.
 
@@ -33,19 +38,22 @@ class BudgetLimits(Struct, frozen=True, kw_only=True):
     max_cost_usd: float | None = None
     max_tokens: int | None = None
 
-    def share(self, workers: int) -> BudgetLimits:
+    def share(self, workers: int, index: int) -> BudgetLimits:
         """Return the part of one of several processes that have no common purse.
 
-        >>> BudgetLimits(max_calls=10).share(4).max_calls
-        2
+        Args:
+            workers: number of processes.
+            index: of the process, from 0; the first ones have the calls and tokens that are left over.
+
+        >>> [BudgetLimits(max_calls=10).share(4, index).max_calls for index in range(4)]
+        [3, 3, 2, 2]
         """
         if workers <= 1:
             return self
         return BudgetLimits(
-            # Rounded down, so that all processes together keep the limit.
-            max_calls=None if self.max_calls is None else self.max_calls // workers,
+            max_calls=None if self.max_calls is None else part_of(self.max_calls, workers, index),
             max_cost_usd=None if self.max_cost_usd is None else self.max_cost_usd / workers,
-            max_tokens=None if self.max_tokens is None else self.max_tokens // workers,
+            max_tokens=None if self.max_tokens is None else part_of(self.max_tokens, workers, index),
         )
 
 

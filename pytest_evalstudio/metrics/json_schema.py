@@ -174,12 +174,38 @@ def _validator(schema: str) -> Any:
         "unevaluatedProperties": functools.partial(
             _unevaluated_properties,
             kind.VALIDATORS.get("unevaluatedProperties"),
-            '"patternProperties"' in schema,
+            _has_keyword(content, "patternProperties"),
         ),
     }
     keywords = {name: check for name, check in limited.items() if name in kind.VALIDATORS}
     # An empty registry resolves nothing: the default one would download references.
     return validators.extend(kind, keywords)(content, registry=Registry(), format_checker=format_checker())
+
+
+_BY_NAME = frozenset(
+    ("properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions")
+)
+"""Keywords whose values have schemas by names that an author chooses."""
+_VALUES = frozenset(("const", "default", "enum", "examples"))
+"""Keywords whose values are data and not schemas."""
+
+
+def _has_keyword(schema: object, keyword: str) -> bool:
+    """Return True if a schema or one within it has a keyword; names of properties are none."""
+    schemas = [schema]
+    while schemas:
+        part = schemas.pop()
+        if isinstance(part, list):
+            schemas += part
+        elif isinstance(part, dict):
+            if keyword in part:
+                return True
+            for name, value in part.items():
+                if name in _BY_NAME and isinstance(value, dict):
+                    schemas += value.values()
+                elif name not in _VALUES:
+                    schemas.append(value)
+    return False
 
 
 # The keywords of jsonschema that search by `re`, which knows no time limit, with `_matches` in its place.

@@ -166,7 +166,7 @@ def lapses(messages: Messages, facts: Iterable[UserFact], known: str = "") -> li
     named = known.lower()
     for index, (role, content) in enumerate(messages):
         for sentence in _sentences(content) if role == "assistant" else ():
-            words = {word.lower().rstrip("s") for word in _WORD.findall(sentence)}
+            words = {_singular(word.lower()) for word in _WORD.findall(sentence)}
             named_here = (single[label] for label in words & single.keys())
             for fact in (*(fact for fact in named_here if fact.kind == "identifier"), *other_kinds):
                 if fact.label in kept or fact.message > index:
@@ -183,10 +183,13 @@ def _lapse(sentence: str, fact: UserFact, named: str) -> LapseKind | None:
         return None
     if _asks(sentence, fact):
         return "asked_again"
-    if fact.kind != "identifier" or fact.label not in sentence.lower():
+    if fact.kind != "identifier":
         return None
-    position = sentence.lower().find(fact.label) + len(fact.label)
-    near = _values(sentence[position : position + _NEAR_CHARS])
+    words = _WORD.finditer(sentence)
+    named_at = next((word for word in words if _singular(word[0].lower()) == fact.label), None)
+    if named_at is None:
+        return None
+    near = _values(sentence[named_at.end() : named_at.end() + _NEAR_CHARS])
     other = next((value for kind, _, value in near if kind == "identifier"), None)
     return "contradicted" if other is not None and other.lower() not in named else None
 
@@ -224,7 +227,19 @@ def _values(text: str) -> Iterator[tuple[Kind, int, str]]:
 def _label(text: str, start: int) -> str:
     """Return the word before a value that names it, "" for none."""
     words = [word.lower() for word in _WORD.findall(_clause_before(text, start))]
-    return next((word.rstrip("s") for word in reversed(words[-5:]) if word not in _NAMING_NOTHING), "")
+    return next((_singular(word) for word in reversed(words[-5:]) if word not in _NAMING_NOTHING), "")
+
+
+def _singular(word: str) -> str:
+    """Return a word without the "s" of its plural.
+
+    >>> [_singular(word) for word in ("bookings", "pass", "passes", "status")]
+    ['booking', 'pass', 'pass', 'status']
+    """
+    if word.endswith("sses"):
+        return word[:-2]
+    has_plural_s = len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is"))
+    return word[:-1] if has_plural_s else word
 
 
 def _sentences(text: str) -> Iterator[str]:

@@ -32,7 +32,12 @@ _SUFFIXES = (
 )
 _VOWELS = "aeiou"
 _AN_BEFORE = ("hour", "honest", "honour", "honor", "heir")
-_A_BEFORE = ("uni", "use", "usu", "util", "eu", "one", "once", "ubiq", "uk")
+_A_BEFORE = (
+    *("uni", "unani", "use", "usu", "util", "ute", "uto", "ura", "ure", "uri", "uro", "uru", "ubiq", "uk"),
+    *("eu", "ew", "one", "once"),
+)
+_AN_DESPITE_A = ("uniden", "unideal", "unill", "unim", "unin", "uniron", "uniss", "oner", "onei")
+"""Beginnings of words where "un" is a prefix, as in "uninsured", and of "onerous"."""
 
 
 def part_of_speech(senses: dict[str, Sense], word: str, before: str, after: dict[str, Sense]) -> str:
@@ -160,12 +165,15 @@ def article(word: str) -> str:
 
     >>> article("price"), article("elderly"), article("hour"), article("university"), article("unpaid")
     ('a', 'an', 'an', 'a', 'an')
+    >>> [article(word) for word in ("onerous", "unidentified", "utopian", "unanimous", "ewe", "urologist")]
+    ['an', 'an', 'a', 'a', 'a', 'a']
+    >>> [article(word) for word in ("one-sided", "urban", "unison", "utter", "unimportant", "US")]
+    ['a', 'an', 'a', 'an', 'an', 'an']
     """
     low = word.lower()
     if low.startswith(_AN_BEFORE):
         return "an"
-    # "uni" sounds like "you" in "union", and not where "un" is a prefix: "uninsured".
-    if low.startswith(_A_BEFORE) and not low.startswith(("unin", "unim")):
+    if low.startswith(_A_BEFORE) and not low.startswith(_AN_DESPITE_A):
         return "a"
     # "" is in every string.
     return "an" if low[:1] in _VOWELS and low else "a"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from html import escape
 from typing import Literal
@@ -139,15 +140,18 @@ class Canvas:
 
     def finish(self) -> str:
         """Return the whole picture."""
-        described = f'<desc id="d">{_safe(self._description)}</desc>' if self._description else ""
-        named = 'aria-labelledby="t d"' if self._description else 'aria-labelledby="t"'
+        # Ids must be unique in a page with several pictures, and the same in each run.
+        content = "\n".join((self._title, self._description, *self._marks))
+        id = hashlib.sha256(content.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+        described = f'<desc id="d-{id}">{_safe(self._description)}</desc>' if self._description else ""
+        named = f'aria-labelledby="t-{id}{f" d-{id}" if self._description else ""}"'
         return "\n".join(
             [
                 (
                     f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_number(self.width)}'
                     f' {_number(self.height)}" role="img" {named} fill="{INK}">'
                 ),
-                f'<title id="t">{_safe(self._title)}</title>{described}',
+                f'<title id="t-{id}">{_safe(self._title)}</title>{described}',
                 f"<style>{_STYLE}</style>",
                 f'<rect width="{_number(self.width)}" height="{_number(self.height)}" fill="{GROUND}"/>',
                 *self._marks,

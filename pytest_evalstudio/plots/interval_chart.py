@@ -90,10 +90,11 @@ def interval_chart(metric: Metric, means: Sequence[Mean]) -> IntervalChart | Non
 
 
 def _ends(metric: Metric, values: Sequence[float], means: Sequence[Mean]) -> tuple[float, float]:
-    """Return the ends of the axis: those of the metric's range, else as far as the values go."""
+    """Return the ends of the axis: those of the metric's range, else as far as values and thresholds go."""
     values_shown = [*values, *(bound for mean in means for bound in mean.interval or ())]
-    thresholds = [metric.threshold] if math.isfinite(metric.threshold) else []
+    thresholds = [metric.threshold, *(mean.threshold for mean in means)]
+    values_shown += filter(math.isfinite, thresholds)
     low = metric.range[0] if math.isfinite(metric.range[0]) else min(values_shown)
-    high = metric.range[1] if math.isfinite(metric.range[1]) else max([*values_shown, *thresholds])
+    high = metric.range[1] if math.isfinite(metric.range[1]) else max(values_shown)
     # Equal values would divide by zero in `position`.
     return low, high if high > low else low + 1.0

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.hosts.fixture import FixtureCallable
-from pytest_evalstudio.judges.budget import Budget, LocalPurse, Purse
+from pytest_evalstudio.judges.budget import Budget, LocalPurse, Purse, part_of
 from pytest_evalstudio.plugin.loops import FixtureLoops, on_loop
 from pytest_evalstudio.plugin.pacing import AskedAhead
 from pytest_evalstudio.plugin.project import Project, Warn
@@ -132,7 +132,7 @@ class Models:
         if command_line.run_id and self._cache.store.is_writable:
             return calls, SharedPurse(self._cache.store, f"{command_line.run_id} {name}")
         # Without a common store, each worker has an equal part.
-        return calls // command_line.workers, LocalPurse()
+        return part_of(calls, command_line.workers, command_line.worker_index), LocalPurse()
 
     @functools.cached_property
     def _cache(self) -> AnswerCache:
@@ -178,6 +178,7 @@ class Models:
             store=self._cache.store,
             run_id=command_line.run_id,
             workers=command_line.workers,
+            worker_index=command_line.worker_index,
         )
 
 

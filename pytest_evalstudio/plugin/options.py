@@ -191,6 +191,12 @@ def add_markers(config: pytest.Config) -> None:
     )
 
 
+def _index_of_worker(id: str) -> int:
+    """Return the number in the id of a worker, e.g. "gw3"; 0 for any other process."""
+    digits = id.removeprefix("gw")
+    return int(digits) if digits.isdecimal() else 0
+
+
 def settings_of(config: pytest.Config) -> Settings:
     """Return the settings of a session: its options, ini keys and place in the run."""
     from pytest_evalstudio.plugin.settings import CommandLine, Settings
@@ -213,6 +219,7 @@ def settings_of(config: pytest.Config) -> Settings:
             pytest=pytest.__version__,
             is_worker=hasattr(config, "workerinput"),
             workers=int(worker.get("workercount", 1)),
+            worker_index=_index_of_worker(str(worker.get("workerid", ""))),
             run_id=str(worker.get("testrunuid", "")),
         )
     )

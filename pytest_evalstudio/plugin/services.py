@@ -130,6 +130,7 @@ class Services:
         provider = ModelProvider(
             cache=settings.cache(),
             workers=settings.command_line.workers,
+            worker_index=settings.command_line.worker_index,
             registry=self._project.registry,
             refresh=settings.refresh,
             run_id=settings.command_line.run_id,

@@ -74,6 +74,7 @@ class CommandLine:
         pytest: its version.
         is_worker: whether another process collects the reports.
         workers: number of processes that share the run.
+        worker_index: of this process among them, from 0.
         run_id: what all workers of a run have in common, "" without workers.
     """
 
@@ -87,6 +88,7 @@ class CommandLine:
     pytest: str = ""
     is_worker: bool = False
     workers: int = 1
+    worker_index: int = 0
     run_id: str = ""
 
 

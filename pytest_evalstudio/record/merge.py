@@ -29,8 +29,7 @@ def merge(readers: Sequence[RecordReader], folder: Path, *, allow_partial: bool 
     """
     runs = [reader.run for reader in readers]
     first = runs[0]
-    for run in runs[1:]:
-        _check(first, run)
+    _check(runs)
     shards = _shards(readers)
     if shards is not None and not allow_partial:
         missing = [str(number) for number in range(1, shards.total + 1) if number not in shards.numbers]
@@ -99,14 +98,16 @@ def _shards(readers: Sequence[RecordReader]) -> Shards | None:
     return Shards(numbers=tuple(sorted(owners)), total=total) if len(owners) < total else None
 
 
-def _check(first: Run, run: Run) -> None:
-    for id, entry in run.evaluators.items():
-        # Scores under other options are not comparable, and the merged header has one entry for each id.
-        if id in first.evaluators and first.evaluators[id] != entry:
-            raise ConfigurationError(
-                f"evaluator {id}: has other options in the run of {run.created}; the records are no shards of"
-                " one run"
-            )
+def _check(runs: Sequence[Run]) -> None:
+    evaluators: dict[str, object] = {}
+    for run in runs:
+        for id, entry in run.evaluators.items():
+            # Scores under other options are not comparable, and the merged header has one entry for each id.
+            if evaluators.setdefault(id, entry) != entry:
+                raise ConfigurationError(
+                    f"evaluator {id}: has other options in the run of {run.created}; the records are no"
+                    " shards of one run"
+                )
 
 
 def _merged(runs: Sequence[Run]) -> Run:

@@ -40,6 +40,7 @@ class ModelProvider:
     Args:
         cache: folder of the caches of embeddings and of judges' replies; None to keep them in memory only.
         workers: processes that share the machine, and the limits and budget of judges.
+        worker_index: of this process among them, from 0.
         registry: the hosts that judges are asked by.
         refresh: ask judges again instead of using stored replies.
         run_id: the same for all workers of a run; see `Judges`.
@@ -51,6 +52,7 @@ class ModelProvider:
         *,
         cache: Path | None = None,
         workers: int = 1,
+        worker_index: int = 0,
         registry: Registry | None = None,
         refresh: bool = False,
         run_id: str = "",
@@ -58,6 +60,7 @@ class ModelProvider:
     ) -> None:
         self._run_id = run_id
         self._workers = workers
+        self._worker_index = worker_index
         self._cache = cache
         self._registry = registry
         self._refresh = refresh
@@ -113,6 +116,7 @@ class ModelProvider:
             self._registry or Registry(),
             cache=answers,
             workers=self._workers,
+            worker_index=self._worker_index,
             refresh=self._refresh,
             run_id=self._run_id,
         )
@@ -235,7 +239,7 @@ class ModelProvider:
     ) -> None:
         if requirement.startswith(MODULE):
             name = requirement.removeprefix(MODULE)
-            if importlib.util.find_spec(name) is None:
+            if not _is_installed(name):
                 remedy = (
                     f'`pip install "pytest-evalstudio[{selected.spec.extra}]"`'
                     if selected.spec.extra
@@ -424,6 +428,13 @@ class ModelProvider:
                     weights, config.sentiment_model, table="sentiment_model", workers=self._workers
                 )
         raise AssertionError(requirement)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the package of a submodule
+        return False
 
 
 def _check_pipeline(pipeline: str) -> None:

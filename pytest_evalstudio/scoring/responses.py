@@ -116,12 +116,16 @@ def response_verdict(
         _fails_together(of_evaluator, states, policy, stopping) for of_evaluator in evaluator_states
     ):
         return ResponseVerdict(passed=True) if expected_refusal is not None else UNDECIDED
-    empty = sum(
+    is_empty = [
         _is_empty(case, of_repeat, expected_refusal)
         for case, of_repeat in zip(answers, outcomes, strict=True)
-    )
-    endless = sum(map(_has_no_end, answers))
-    answered = states.count(False) - empty - endless if expected_refusal is not None else 0
+    ]
+    is_endless = list(map(_has_no_end, answers))
+    empty, endless = is_empty.count(True), is_endless.count(True)
+    answered = 0
+    if expected_refusal is not None:
+        # One by one: an empty answer may be the last one of a conversation without an end.
+        answered = sum(not any(facts) for facts in zip(states, is_empty, is_endless, strict=True))
     reasons = []
     if empty:
         turn = next(filter(None, map(_first_empty_turn, answers)), 0)

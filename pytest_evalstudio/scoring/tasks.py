@@ -29,8 +29,8 @@ from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.stats.sequential import Sprt
 
 _NOT_IN_NAMES = re.compile(rf"[\[\]/\s{UNSAFE}]|::|##+")
-# The reference engine writes its errors in place of the answer; the last form also after other text.
-_ERROR_ANSWER = re.compile(r"\A(?:LLM HOST )?INTERNAL ERROR|MODEL HOST INTERNAL ERROR")
+# The reference engine writes its errors in place of the answer; an answer may quote one.
+_ERROR_ANSWER = re.compile(r"\A\s*(?:(?:LLM|MODEL) HOST )?INTERNAL ERROR")
 UNNAMED_MODEL = "dataset"
 
 

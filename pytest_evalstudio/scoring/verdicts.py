@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, OutcomeCode
@@ -17,9 +17,6 @@ from pytest_evalstudio.scoring.tasks import EvalTask
 from pytest_evalstudio.scoring.violations import is_violation, violations
 from pytest_evalstudio.stats.sequential import Sprt
 from pytest_evalstudio.text.figures import figure
-
-if TYPE_CHECKING:
-    pass
 
 
 def verdict(
@@ -89,7 +86,7 @@ def verdict(
         metric_passes=metric_passes,
         violations=len(violating),
         code=_code_of_repeats(outcomes, repeats),
-        reason=_reason(outcomes, repeats, failed_by_repeats=by_repeats is False),
+        reason=_reason(outcomes, repeats, is_failed=passed is False),
         min=_least(scored),
         pass_k=float(not any(_missed(selected, outcome.scores) for outcome in scored)),
         **_conformal(selected, scores),
@@ -214,7 +211,7 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
         value = reached.scores[key]
         if metric is not None and value is not None:
             sign = "<" if metric.better == "higher" else ">"
-            repeats = f" (mean; least {figure(reached.min[key])})" if reached.min else ""
+            repeats = f" (mean{_minimum(metric, reached)})" if reached.min else ""
             doubt = reached.doubt if metric.primary else ""
             because = f" ({doubt})" if doubt else ""
             because += f": {reached.reason}" if reached.reason and not lines else ""
@@ -223,6 +220,11 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
                 figures = "failed"  # the reason says more than 0 < 0.5
             lines.append(f"{part}{selected.id}: {figures}{because}")
     return lines
+
+
+def _minimum(metric: Metric, reached: Verdict) -> str:
+    """Return the lowest score of the repeats in words; "" where low scores are good."""
+    return f"; least {figure(reached.min[metric.key])}" if metric.better == "higher" else ""
 
 
 def _is_plain_no(metric: Metric, value: float, reached: Verdict) -> bool:
@@ -264,12 +266,10 @@ def _code_of_repeats(outcomes: Sequence[Outcome], repeats: Sequence[bool | None]
     )
 
 
-def _reason(outcomes: Sequence[Outcome], repeats: Sequence[bool | None], *, failed_by_repeats: bool) -> str:
-    """Return the first reason of a repeat; of one that fails, where the number of these decides."""
+def _reason(outcomes: Sequence[Outcome], repeats: Sequence[bool | None], *, is_failed: bool) -> str:
+    """Return the first reason of a repeat; of one that fails, where the case does."""
     failing = [
-        outcome
-        for outcome, state in zip(outcomes, repeats, strict=True)
-        if failed_by_repeats and state is False
+        outcome for outcome, state in zip(outcomes, repeats, strict=True) if is_failed and state is False
     ]
     return next(
         (outcome.reason for outcome in (*failing, *outcomes) if outcome.status == "score" and outcome.reason),
@@ -322,14 +322,14 @@ def _missed_in_repeats(selected: ConfiguredEvaluator, scored: Sequence[Outcome])
 def _repeats_line(selected: ConfiguredEvaluator, reached: Verdict) -> str:
     passed, total = reached.repeats.count(True), len(reached.repeats) - reached.repeats.count(None)
     rule = "sequential test" if reached.stopped == "fail" else f'pass = "{reached.policy}"'
-    means = ", ".join(
-        f"{key} mean {figure(value)}, least {figure(reached.min[key])}, threshold"
-        f" {figure(selected.thresholds[key])}"
-        for key in reached.missed
-        if (value := reached.scores.get(key)) is not None
-    )
+    means = []
+    for key in reached.missed:
+        metric, value = selected.spec.metric(key), reached.scores.get(key)
+        if metric is not None and value is not None:
+            minimum = _minimum(metric, reached).replace(";", ",")
+            means.append(f"{key} mean {figure(value)}{minimum}, threshold {figure(selected.thresholds[key])}")
     because = f": {reached.reason}" if reached.reason else ""
-    return f"{selected.id}: {passed} of {total} repeats pass ({rule}; {means}){because}"
+    return f"{selected.id}: {passed} of {total} repeats pass ({rule}; {', '.join(means)}){because}"
 
 
 def _missed(selected: ConfiguredEvaluator, scores: Mapping[str, float | None]) -> tuple[str, ...]:

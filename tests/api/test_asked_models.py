@@ -94,3 +94,9 @@ def test_a_budget_that_is_used_up_is_an_error(folder: Path) -> None:
 def test_a_model_that_is_not_configured_is_an_error_with_the_nearest_name() -> None:
     with pytest.raises(ConfigurationError, match="rag"):
         eval_model("rga")
+
+
+def test_a_model_that_was_closed_is_opened_anew() -> None:
+    with eval_model("rag") as model:  # type: ignore[attr-defined]
+        assert model.ask("What is the fee?").actual_output == "5 USD"
+    assert eval_model("rag").ask("What is the fee?").actual_output == "5 USD"

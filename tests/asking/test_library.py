@@ -60,6 +60,18 @@ def test_a_search_needs_all_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["library", "search", "zebra overdraft", "-l", str(EXAMPLES)]) == 1
 
 
+def test_an_address_is_masked_before_a_found_prompt_is_cut(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = TestSuite(name="Mails")
+    suite.add_test().add_case(f"Zebra {'x' * 84} jane.doe@northfold-bank.com", key="mail")
+    suite.save(tmp_path / "mails_suite.json")
+    library = create_library(tmp_path / "library")
+    library.add(tmp_path / "mails_suite.json", licence="MIT", source="tests")
+    assert main(["library", "search", "zebra", "-l", str(tmp_path / "library")]) == 0
+    assert "jane" not in capsys.readouterr().out
+
+
 def test_a_sample_is_reproducible_and_names_licence_and_source(tmp_path: Path) -> None:
     library = Library(EXAMPLES)
     samples = [library.sample(6, seed=seed).to_dict() for seed in (1, 1, 2)]

@@ -63,10 +63,10 @@ def test_words_like_a_short_dummy_key_stay() -> None:
 
 
 SECRET = """api_key API_KEY_PROD OPENAI_KEY_2 DB_PWD SMTP_PASS DB_PASS_TEST X_CREDENTIALS AWS_CREDS AUTH BASIC_AUTH bearer passwd
-private_key_id private-key apiKey APIKey clientSecret Authorization session.token"""  # noqa: E501
+private_key_id private-key apiKey APIKey clientSecret Authorization session.token api_keys passwords secrets SENTRY_DSN jwt"""  # noqa: E501
 NOT_SECRET = (
-    "max_tokens key_words monkey pass_k passes keyboard author authority tokenizer compass bypass auth_url"
-    " temperature"
+    "keys max_tokens key_words monkey pass_k passes keyboard author authority tokenizer compass bypass"
+    " auth_url temperature"
 )
 
 

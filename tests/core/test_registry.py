@@ -190,6 +190,14 @@ def test_an_installed_package_that_does_not_load_is_named(installed):
     assert str(told.value) == shown
 
 
+def test_a_look_up_that_failed_fails_again(installed):
+    installed("pytest_evalstudio.hosts", "no_such_module:Host")
+    hosts = Registry().hosts
+    for _ in range(2):
+        with pytest.raises(ConfigurationError, match="of an installed package does not load"):
+            list(hosts)
+
+
 def test_an_installed_class_that_is_not_declared_is_refused(installed):
     installed("pytest_evalstudio.hosts", "builtins:dict")
     with pytest.raises(ConfigurationError, match="is not declared as host: decorate it"):

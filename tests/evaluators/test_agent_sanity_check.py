@@ -102,6 +102,7 @@ def check(folder: Path, case: Make, tools: Tools) -> Callable[..., Outcome]:
         ({"path": "out/ok.json", "fields": {"/status/done": True, "/rows/1": 2}}, ""),
         ({"path": "out/ok.json", "fields": {"/status/done": 1}}, "field /status/done is True, expected 1"),
         ({"path": "out/ok.json", "fields": {"/rows/7": 2}}, "has no field /rows/7"),
+        ({"path": "out/ok.json", "fields": {"/status": {"done": 1}}}, "field /status is {'done': True}"),
         ({"path": "out/ok.json", "json_schema": {"required": ["status"]}}, ""),
         (
             {"path": "out/ok.json", "json_schema": "/etc/hostname"},
@@ -217,3 +218,9 @@ def test_the_sessions_of_a_test_lab_are_searched(tmp_path: Path, case: Make, too
     assert outcome.scores["agent_sanity"] == 1 / 2
     assert "bad.json" in outcome.reason
     assert other.status == "not_applicable"
+
+
+def test_a_text_that_is_a_number_is_refused(check: Callable[..., Outcome]) -> None:
+    outcome = check(expected_artifacts=[{"path": "out/notes.txt", "contains": 5}])
+    assert outcome.status == "error"
+    assert outcome.reason == "expected_artifacts: contains is a text or a list of texts, not int"

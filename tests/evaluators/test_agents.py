@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.api.builders import make_case
-from pytest_evalstudio.core.cases import Answer, Case
+from pytest_evalstudio.core.cases import Answer, Case, Exchange
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
@@ -144,10 +144,28 @@ def test_a_rule_is_kept_or_broken(rule: dict[str, Any], kept: str, broken: str, 
         *(("Yes, please cancel it.", 1.0), ("Go ahead", 1.0), ("ok", 1.0), ("Sí, por favor", 1.0)),
         *(("Cancel it", 0.0), ("Yesterday I booked.", 0.0), ("No, wait", 0.0), ("Please do not", 0.0)),
         *(("OK, wait", 0.0), ("Yes, but not the hotel.", 1.0), ("Yes. Do not ask again.", 1.0)),
+        *(("ok, no, leave it", 0.0), ("Sure, never mind", 0.0), ("Yes, no problem.", 1.0)),
+        *(("yes, cancel that request, I changed my mind", 0.0), ("Yes, cancel order no. 5", 1.0)),
     ],
 )
 def test_a_change_needs_the_user_to_agree(question: str, kept: float) -> None:
     case = Case(key="k", question=question, answer=Answer(tool_calls=(ToolCall(name="cancel"),)))
+    evaluator = ToolRules(rules=({"tool": "cancel", "needs_confirmation": True},))
+    [scored] = outcomes_of(evaluator, [case], Tools(split_sentences=split_sentences))
+    assert scored.scores["tool_rules_kept"] == kept
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept"),
+    [("Yes, go ahead", "Thanks!", 1.0), ("What does it cost?", "Yes, thanks", 0.0)],
+)
+def test_the_message_before_a_call_confirms_it(before: str, after: str, kept: float) -> None:
+    call = ToolCall(name="cancel")
+    turns = (
+        Exchange(prompt=before, answer=Answer(text="Done.", tool_calls=(call,))),
+        Exchange(prompt=after, answer=Answer(text="Bye.")),
+    )
+    case = Case(key="k", question=after, answer=Answer(text="Bye.", tool_calls=(call,), turns=turns))
     evaluator = ToolRules(rules=({"tool": "cancel", "needs_confirmation": True},))
     [scored] = outcomes_of(evaluator, [case], Tools(split_sentences=split_sentences))
     assert scored.scores["tool_rules_kept"] == kept
@@ -215,6 +233,11 @@ def test_a_limit_on_an_unknown_amount_is_an_error(name: str) -> None:
     scored = outcome(Effort(**{f"max_{name}": 1}))
     assert scored.status == "error"
     assert scored.reason.startswith(f"max_{name} is set, but the host does not report {name}")
+
+
+def test_tokens_of_the_output_alone_keep_no_limit() -> None:
+    scored = outcome(Effort(max_tokens=50), usage={"output_tokens": 5})
+    assert (scored.status, scored.scores.get("tokens")) == ("error", None)
 
 
 # tool_arguments

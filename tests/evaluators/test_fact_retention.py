@@ -176,3 +176,12 @@ def test_figures_of_cases_that_were_written_after_the_rules() -> None:
 )
 def test_further_kinds_of_facts_are_recognised(text: str, fact: tuple[str, str]) -> None:
     assert [(each.label, each.value) for each in user_facts([("user", text)])] == [fact]
+
+
+def test_a_naming_word_is_a_whole_word() -> None:
+    messages = [("user", "My pass is P12."), ("assistant", "The company has its seat at X99.")]
+    [fact] = user_facts(messages)
+    assert fact.label == "pass"
+    assert not lapses(messages, [fact])
+    again = [*messages, ("assistant", "Your pass P77 is booked.")]
+    assert [lapse.kind for lapse in lapses(again, [fact])] == ["contradicted"]

@@ -176,3 +176,9 @@ def test_copied_facts_score_alike_in_all_forms_and_an_invented_one_fails(form: s
     for metric in ("groundedness_signals", "min_groundedness_signals"):
         assert copied[metric] == pytest.approx(plain[metric], abs=0.02)
     assert invented["min_groundedness_signals"] < 0.25
+
+
+def test_a_name_within_an_address_is_masked(case: Make, lexical: Tools) -> None:
+    answer = case("The governor replied to Jane-Doe@northfold.com about inflation.", context=CONTEXT)
+    (outcome,) = GroundednessSignals().score([answer], lexical)
+    assert "Doe" not in outcome.reason

@@ -164,6 +164,12 @@ def test_pattern_properties_and_additional_properties_agree_with_jsonschema(tool
             assert (reason(json.dumps(value), tools, case, schema) == "") == valid, (schema, value)
 
 
+def test_a_property_may_have_the_name_of_a_keyword(tools: Tools, case: Make) -> None:
+    schema = {"properties": {"patternProperties": {"type": "string"}}, "unevaluatedProperties": False}
+    assert reason('{"patternProperties": "a"}', tools, case, schema) == ""
+    assert reason('{"other": "a"}', tools, case, schema) != ""
+
+
 def test_unevaluated_properties_beside_patterns_are_refused(tools: Tools, case: Make) -> None:
     schema = {"patternProperties": {"^a": {}}, "unevaluatedProperties": False}
 

@@ -287,6 +287,16 @@ def test_what_an_evaluation_set_has_no_place_for_is_named():
     suite.add_test(documents=["a.md"]).add_case("q", condition='"x"', xfail="not yet")
     assert without_a_place(suite) == ["condition", "corpus", "xfail"]
     assert without_a_place(two_models()) == []
+    conversation = TestSuite()
+    conversation.add_test().add_case(
+        "q", turns=[{"prompt": "q"}, {"prompt": "r"}], expected_tool_calls=[], retrieval="required"
+    )
+    assert without_a_place(conversation) == ["expected_tool_calls", "retrieval", "turns"]
+
+
+def test_a_set_that_ends_in_tsv_is_divided_by_tabs(tmp_path):
+    write_evaluation_set(tmp_path / "set.tsv", [{"request_id": "a", "request": "b, c"}])
+    assert (tmp_path / "set.tsv").read_text().splitlines() == ["request_id\trequest", "a\tb, c"]
 
 
 NAMES = st.sampled_from(

@@ -255,3 +255,21 @@ def test_a_pattern_beyond_the_limits_is_refused_before_it_is_compiled(form, patt
 
 def test_parentheses_that_are_no_groups_are_not_counted():
     assert parse_condition(r'regexp("[(((((((((((]\(\(\(\(\(\(\(\(\(\(\(")')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ("NOT " * 100 + "(") * 100 + '"x"' + ")" * 100,
+        '("a" OR "b" AND ' * 60 + '"x"' + ")" * 60,
+    ],
+)
+def test_a_condition_that_is_too_deep_to_be_evaluated_is_refused(text):
+    with pytest.raises(DataError, match="NOT, AND and OR nested more than 100 deep; simplify the condition"):
+        parse_condition(text)
+
+
+def test_a_condition_at_the_limit_of_depth_is_evaluated_and_written():
+    condition = parse_condition('NOT ("a" AND ' * 50 + '"x"' + ")" * 50)
+    assert condition.holds("x", 1.0)
+    assert parse_condition(str(condition)) == condition

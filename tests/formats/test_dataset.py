@@ -10,7 +10,7 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.csv_text import parse_csv
 from pytest_evalstudio.formats.csv_text import read_csv as read_table
-from pytest_evalstudio.formats.dataset import LlmDataset
+from pytest_evalstudio.formats.dataset import LlmDataset, read_dataset
 from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import parse
@@ -348,3 +348,17 @@ def test_a_relationship_to_a_row_that_is_not_there_is_a_warning_and_its_row_stay
 def test_a_header_of_too_many_columns_is_told():
     with pytest.raises(DataError, match="has more than 1,000 columns; remove those that are not needed"):
         parse_csv("input," + ",".join(f"c{number}" for number in range(1_000)) + "\n", "d.csv")
+
+
+@pytest.mark.parametrize("name", ["rows.CSV", "rows.tsv", "rows.TSV"])
+def test_a_data_set_is_read_from_the_table_that_it_was_saved_to(tmp_path, name):
+    dataset = LlmDataset()
+    dataset.add_input("What is the fee, abroad?", actual_output="5 USD\tat most", context=["a", "b"])
+    dataset.save(tmp_path / name)
+    assert LlmDataset.load(tmp_path / name).to_dict() == dataset.to_dict()
+
+
+def test_a_key_with_a_bracket_is_part_of_the_place_of_a_fault():
+    source = parse(json.dumps({"inputs": [{"input": "q", "usage": {"in[0]": "x"}}]}), "f.json")
+    [error] = read_dataset(source)[1]
+    assert error.pointer == "/inputs/0/usage/in[0]"

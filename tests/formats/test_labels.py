@@ -10,6 +10,7 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.labels import (
     ANSWER_ID,
+    Label,
     majority,
     read_labels,
     read_ratings,
@@ -92,6 +93,14 @@ def test_of_several_raters_the_majority_counts_and_ties_are_left_out(tmp_path: P
         ("a", "cy", 0),
     ]
     assert majority(ratings) == ({("a", "m"): 1, ("c", "m"): 0}, [("b", "m")])
+
+
+def test_adjudicators_who_differ_decide_nothing() -> None:
+    def decided(rater: str, label: int) -> Label:
+        return Label(key="a", model_key="m", label=label, rater=rater, role="adjudicator")
+
+    assert majority([decided("al", 1), decided("bo", 0)]) == ({}, [("a", "m")])
+    assert majority([decided("al", 1), decided("bo", 1)]) == ({("a", "m"): 1}, [])
 
 
 def test_one_rater_says_one_thing(tmp_path: Path) -> None:

@@ -152,3 +152,9 @@ def test_calls_without_a_text_are_the_answer_where_there_is_no_text() -> None:
     assert row.input == "Cancel E1"
     assert [call.name for call in row.tool_calls] == ["transfer"]
     assert row.closing_messages == ["Thanks! ###STOP###"]
+
+
+def test_the_result_of_a_call_that_no_message_makes_is_named() -> None:
+    messages = [*OPENAI[:3], {"role": "tool", "tool_call_id": "c9", "content": "open"}]
+    with pytest.raises(ValidationError, match="message 3 has the result of the call 'c9', which no message"):
+        Row(messages=messages)  # type: ignore[call-arg]

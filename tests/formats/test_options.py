@@ -119,3 +119,11 @@ def test_a_long_value_is_shortened() -> None:
     with pytest.raises(OptionError) as refused:
         check_options(Options, {"min_words": "x" * 100_000}, "")
     assert len(str(refused.value)) < 300
+
+
+def test_a_long_value_is_not_quoted_in_part() -> None:
+    # A part of a secret is not recognised as one, and would be printed.
+    secret = "sk-live-" + "a1B2" * 40
+    with pytest.raises(OptionError) as caught:
+        check_options(Options, {"target": "x", "min_words": secret}, "options")
+    assert "sk-live" not in str(caught.value)

@@ -294,3 +294,8 @@ def test_places_of_many_faults_take_no_longer_than_the_file(yaml):
     read = read_file(parse(text, "s.json", yaml=yaml))
     assert len(read.errors) == 4000
     assert time.process_time() - start < 5
+
+
+def test_brackets_within_strings_of_yaml_are_not_counted_as_depth():
+    text = 'a: "' + "[" * 300 + '"\nb: ]\n'
+    assert place_of_fault(text, yaml=True)[2].startswith("is not YAML")

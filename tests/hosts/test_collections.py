@@ -19,7 +19,7 @@ from support.children import LONGEST_WAIT_S
 from support.h2ogpte_server import H2OGPTe, H2OGPTeHandler
 from support.openai_protocol import OpenAIFiles
 from support.project import Project
-from support.service import ANSWER, KEY, running
+from support.service import ANSWER, KEY, Response, running
 
 
 class OfOpenAI:
@@ -254,6 +254,16 @@ def test_files_of_an_agent_are_artifacts(tmp_path):
     assert len(state.deleted_sessions) == 1
 
 
+def test_files_of_an_agent_in_several_folders_are_all_kept(tmp_path):
+    state = H2OGPTe()
+    state.files = {"f1": ("a/x.txt", b"first"), "f2": ("b/x.txt", b"second")}
+    with running(state, handler=H2OGPTeHandler) as served, AnswerCache(tmp_path / "cache") as store:
+        table = {"host": "h2ogpte_llm", "url": served.url, "api_key": KEY, "llm_args": {"use_agent": True}}
+        with open_model("mine", table, Registry(), folder=tmp_path, cache=store) as session:
+            [answer] = session.ask([Prompt(text="q")])
+    assert [Path(path).read_bytes() for path in answer.artifacts] == [b"first", b"second"]
+
+
 def test_files_of_an_agent_are_checked_in_a_run_and_kept_beside_a_lab(pytester, monkeypatch, tmp_path):
     state = H2OGPTe()
     state.files = {"f1": ("report.csv", b"a,b\n1,2\n"), "f2": ("empty.json", b"")}
@@ -309,3 +319,24 @@ def test_assistants_answer_without_contexts_and_say_so(tmp_path, documents):
     assert bodies["/v1/threads"]["metadata"] == {"a": "b"}
     assert bodies["/v1/threads/thread_1/runs"]["max_completion_tokens"] == 9
     assert state.runs == 2
+
+
+def test_an_assistant_that_could_not_be_made_is_made_for_the_next_question(tmp_path, documents):
+    state = OpenAIFiles()
+    fails = [True]
+
+    def refusing_once(request):
+        if request.path == "/v1/assistants" and request.method == "POST" and fails:
+            fails.clear()
+            return Response({"error": {"message": "slow down"}}, status=400)
+        return state(request)
+
+    with running(refusing_once) as served:
+        table = {"host": "openai_rag", "url": f"{served.url}/v1", "llm_model_name": "m", "api_key": KEY}
+        with open_model(
+            "mine", {**table, "api": "assistants"}, Registry(), folder=tmp_path, cache=None
+        ) as session:
+            [first] = session.ask([Prompt(text="q", corpus=documents)])
+            [second] = session.ask([Prompt(text="r", corpus=documents)])
+    assert "slow down" in first.error
+    assert (second.text, second.error) == (ANSWER, "")

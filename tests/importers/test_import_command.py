@@ -155,6 +155,25 @@ def test_what_cannot_be_exported_is_listed(capsys: pytest.CaptureFixture[str]) -
     ]
 
 
+@pytest.mark.parametrize("kind", FORMAT_IDS)
+def test_expected_calls_turns_and_retrieval_that_are_not_exported_are_listed(
+    kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = TestSuite()
+    suite.add_test().add_case(
+        "Fee?",
+        turns=[{"prompt": "Fee?"}, {"prompt": "And abroad?"}],
+        expected_tool_calls=[{"name": "fees"}],
+        retrieval="required",
+    )
+    suite.save("suite.json")
+    out = "out.json" if kind == "deepeval" else "out.jsonl"
+    assert main(["export", kind, "suite.json", "-o", out]) == 0
+    printed = capsys.readouterr().out
+    for name in ("expected_tool_calls", "turns", "retrieval"):
+        assert f"not exported: {name}: {kind} has no place for it" in printed
+
+
 def test_a_prompt_with_template_logic_is_left_out_and_listed(capsys: pytest.CaptureFixture[str]) -> None:
     config = {
         "prompts": ["{{q}}", "{% for x in range(10) %}{{q}}{% endfor %}"],
@@ -233,7 +252,8 @@ def test_faults_of_standard_input_name_it(
     read_from(monkeypatch, b"\n{")
     assert main(["import", "ragas", "-", "-o", "set.json"]) == 2
     assert capsys.readouterr().err.startswith("evalstudio: standard input:2:2: is not JSON: ")
-    assert main(["import", "traces", "-", "-o", "set.json"]) == 2
+    assert main(["import", "traces", "-", "-o", "new/set.json"]) == 2
+    assert not Path("new").exists()
     assert capsys.readouterr().err == "evalstudio: traces are read from files, not from standard input\n"
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_evalstudio import LlmDataset, Row, evaluate
 from pytest_evalstudio.formats.imported.records import Omissions
+from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.importers.kinds import import_file
 from pytest_evalstudio.importers.promptfoo_assertions import Expectations, assertion_of_cell
 
@@ -75,6 +76,7 @@ def test_limits_of_time_and_cost_become_limits_of_effort() -> None:
         ("is-json", {"type": "is-json"}),
         ("not-is-json", {"type": "not-is-json"}),
         ("contains", {"type": "equals", "value": "contains"}),
+        ("similar(0..8): x", {"type": "equals", "value": "similar(0..8): x"}),
         ("It is free.", {"type": "equals", "value": "It is free."}),
     ],
 )
@@ -90,3 +92,30 @@ def test_columns_that_configure_promptfoo_are_named(tmp_path: Path) -> None:
     notes = import_file("promptfoo", config).notes
 
     assert notes == ["not imported: column '__metric' (1 time): it configures promptfoo itself"]
+
+
+def promptfoo_file(tmp_path: Path, prompts: list[str], test: dict[str, Any]) -> Path:
+    config = tmp_path / "promptfooconfig.json"
+    config.write_text(json.dumps({"prompts": prompts, "tests": [test]}), encoding="utf-8")
+    return config
+
+
+def test_a_schema_in_a_file_is_named_as_not_imported(tmp_path: Path) -> None:
+    test = {"vars": {"q": "Fee?"}, "assert": [{"type": "is-json", "value": "file://schema.json"}]}
+    result = import_file("promptfoo", promptfoo_file(tmp_path, ["{{q}}"], test))
+    assert [note for note in result.notes if note.startswith("not imported: assertion 'is-json'")]
+    assert isinstance(result.content, TestSuite)
+    assert "json_schema" not in str(result.content.to_dict())
+
+
+def test_a_test_with_an_empty_list_as_variable_is_named(tmp_path: Path) -> None:
+    test = {"vars": {"q": []}}
+    [note] = import_file("promptfoo", promptfoo_file(tmp_path, ["{{q}}"], test)).notes
+    assert note.startswith("not imported: test with an empty list as variable 'q' (1 time)")
+
+
+def test_combinations_are_limited_with_their_prompts(tmp_path: Path) -> None:
+    test = {"vars": {"a": list(range(100)), "b": list(range(100))}}
+    prompts = ["{{a}} {{b}}", "Do {{a}} {{b}}"]
+    [error] = import_file("promptfoo", promptfoo_file(tmp_path, prompts, test)).errors
+    assert "has more than 10,000 combinations of variables and prompts" in str(error)

@@ -168,3 +168,21 @@ def test_a_missing_corpus_is_named(beir: Path) -> None:
 def test_a_file_of_another_kind_is_named(tmp_path: Path, kind: str, content: object) -> None:
     with pytest.raises(DataError, match=f"`evalstudio import {kind} FILE"):
         import_file("promptfoo", written(tmp_path, "dev.json", content))
+
+
+@pytest.mark.parametrize(
+    ("document", "fact"),
+    [({"id": "d", "text": "t"}, "has no score"), ({"id": "d", "text": "t", "score": "x"}, "is no number")],
+)
+def test_a_faulty_document_of_a_judged_query_is_named_by_its_place(
+    tmp_path: Path, document: object, fact: str
+) -> None:
+    content = [{"id": "q", "text": "Q?", "documents": [document]}]
+    [error] = import_file("beir", written(tmp_path, "queries.json", content)).errors
+    assert "/0/documents/0" in str(error)
+    assert fact in str(error)
+
+
+def test_a_question_whose_id_is_0_keeps_it(tmp_path: Path) -> None:
+    [case] = cases(import_file("hotpotqa", written(tmp_path, "dev.json", [{**HOTPOT, "_id": 0}])))
+    assert case.key == "0"

@@ -78,3 +78,16 @@ def test_a_faulty_call_is_named(tmp_path: Path) -> None:
     [error] = import_file("deepeval", path, target="dataset").errors
     assert "/0/tools_called" in str(error)
     assert "tool call 0: it has no name of a tool" in str(error)
+
+
+@pytest.mark.parametrize("cell", ["", " ", '""'])
+def test_an_empty_cell_of_calls_has_none(tmp_path: Path, cell: str) -> None:
+    path = tmp_path / "cases.csv"
+    path.write_text(
+        f"input,actual_output,tools_called,expected_tools\nFee?,5 USD,{cell},{cell}\n", encoding="utf-8"
+    )
+    result = import_file("deepeval", path, target="dataset")
+    assert result.errors == []
+    assert isinstance(result.content, LlmDataset)
+    [row] = result.content.inputs
+    assert (row.tool_calls, row.expected_tool_calls) == ([], None)

@@ -216,8 +216,11 @@ def test_a_budget_of_money_is_held_where_the_price_is_known() -> None:
 
 
 def test_workers_without_a_common_purse_divide_a_budget() -> None:
-    limits = BudgetLimits(max_calls=10, max_cost_usd=1.0)
-    assert limits.share(4) == BudgetLimits(max_calls=2, max_cost_usd=0.25)
+    limits = BudgetLimits(max_calls=3, max_cost_usd=1.0, max_tokens=10)
+    parts = [limits.share(4, index) for index in range(4)]
+    assert [part.max_calls for part in parts] == [1, 1, 1, 0]
+    assert [part.max_tokens for part in parts] == [3, 3, 2, 2]
+    assert {part.max_cost_usd for part in parts} == {0.25}
 
 
 def test_an_evaluator_may_have_a_judge_of_its_own() -> None:

@@ -84,3 +84,12 @@ def test_what_is_fitted_fits(text: str, width: float) -> None:
 )
 def test_the_ends_of_the_colours(share: float, colour: str) -> None:
     assert colour_between(share) == colour
+
+
+def test_pictures_of_one_page_share_no_ids() -> None:
+    pictures = [Canvas(title, width=100, height=50, description="the same") for title in ("one", "two")]
+    first, second = ({element.get("id") for element in drawn(canvas).iter()} - {None} for canvas in pictures)
+    assert len(first) == len(second) == 2
+    assert not first & second
+    root = drawn(pictures[0])
+    assert set(root.get("aria-labelledby", "").split()) == first

@@ -29,3 +29,10 @@ def test_an_open_range_ends_at_the_largest_value_or_threshold():
 
 def test_without_a_finite_value_there_is_no_chart():
     assert interval_chart(Metric("m"), [mean(None), mean(math.inf)]) is None
+
+
+def test_an_open_range_begins_at_a_threshold_below_the_values():
+    metric = Metric("m", range=(-math.inf, math.inf), threshold=0.5)
+    chart = interval_chart(metric, [mean(2.0, threshold=0.5), mean(4.0, threshold=0.0)])
+    assert [mark for _, mark in chart.ticks] == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert [line.threshold for line in chart.lines] == [WIDTH / 8, 0.0]

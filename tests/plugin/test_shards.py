@@ -97,6 +97,25 @@ def test_what_cannot_be_merged_is_a_sentence(shards: Project) -> None:
     assert "the records are no shards of one run" in other.stderr
 
 
+def test_each_record_is_compared_with_all_before_it(shards: Project) -> None:
+    for number in (1, 2, 3):
+        shards.run(f"--evalstudio-shard={number}/3", f"--evalstudio-output=part{number}")
+    for number in (1, 3):
+        path = shards.folder / f"part{number}" / "record.jsonl"
+        header, _, items = path.read_text(encoding="utf-8").partition("\n")
+        run = json.loads(header)
+        if number == 1:
+            run["evaluators"] = {}
+        else:
+            run["evaluators"]["text_matching"]["name"] = "another"
+        path.write_text(f"{json.dumps(run)}\n{items}", encoding="utf-8")
+
+    merged = evalstudio("merge", "part1", "part2", "part3", "-o", "merged", folder=shards.folder)
+
+    assert merged.returncode == 2
+    assert "evaluator text_matching: has other options in the run of" in merged.stderr
+
+
 def test_a_missing_shard_is_an_error_unless_it_may_be_missing(shards: Project) -> None:
     for number in (1, 2, 3):
         shards.run(f"--evalstudio-shard={number}/3", f"--evalstudio-output=part{number}")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pytest_evalstudio.api.evaluate import evaluate
+from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.outcomes import Metric, Outcome
+from pytest_evalstudio.core.plugins.evaluator import evaluator
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.models import weights
@@ -359,3 +363,28 @@ def test_a_model_that_an_option_names_is_opened_once(tmp_path: Path) -> None:
     assert matchers[0] is matchers[2]
     assert matchers[0] is not matchers[1]
     assert {type(matcher).__name__ for matcher in matchers} == {"BertMatcher"}
+
+
+@evaluator(
+    "needs_submodule",
+    name="Needs a submodule",
+    domain="generation",
+    needs=("actual_output",),
+    requires=("module:missing.sub",),
+)
+@dataclass(frozen=True)
+class NeedsSubmodule:
+    """Evaluator that needs a part of a package."""
+
+    metrics = (Metric("needs_submodule", primary=True),)
+
+    def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:
+        return [Outcome.score({"needs_submodule": 1.0}) for _ in cases]
+
+
+def test_a_submodule_of_a_package_that_is_missing_is_not_installed(tmp_path: Path) -> None:
+    registry = Registry()
+    registry.add_evaluator(NeedsSubmodule)
+    settings = configuration({}, folder=tmp_path)
+    with pytest.raises(ConfigurationError, match=r"there is no module 'missing\.sub': install missing\.sub"):
+        ModelProvider().open(settings, [Plan(registry, settings).get("needs_submodule")])

@@ -366,6 +366,16 @@ def test_a_conversation_without_an_end_fails(ends: tuple[EndOfConversation, ...]
     assert verdict.fails
 
 
+def test_an_empty_answer_without_an_end_is_no_answer_in_place_of_a_refusal() -> None:
+    answers = [make_case("q", "", ended_by="max_turns"), make_case("q", REFUSAL)]
+    is_refusal = lambda case: case.actual_output == REFUSAL  # noqa: E731
+    verdict = response_verdict(answers, [{}, {}], [], BY_MEAN, None, is_refusal)
+    assert verdict.reason == (
+        "no answer in 1 of 2 repeats: the model returned an empty text; the conversation did not end in 1 of"
+        " 2 repeats: no answer meets stop_when within max_turns"
+    )
+
+
 def test_a_conversation_in_error_has_no_missing_end() -> None:
     answers = [make_case("q", error="down", ended_by="max_turns")]
     assert response_verdict(answers, [{}], [], BY_MEAN, None, None) == UNDECIDED

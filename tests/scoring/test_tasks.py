@@ -159,7 +159,8 @@ def test_rows_of_a_data_set_go_by_their_model():
     [
         ("INTERNAL ERROR: quota", "INTERNAL ERROR: quota"),
         ("LLM HOST INTERNAL ERROR: 500\n", "LLM HOST INTERNAL ERROR: 500"),
-        ("so: MODEL HOST INTERNAL ERROR 12", "so: MODEL HOST INTERNAL ERROR 12"),
+        ("\nMODEL HOST INTERNAL ERROR 12", "MODEL HOST INTERNAL ERROR 12"),
+        ("The log says: MODEL HOST INTERNAL ERROR 12", ""),
         ("An INTERNAL ERROR is a fault.", ""),
         ("Internal error", ""),
     ],

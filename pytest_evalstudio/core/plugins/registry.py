@@ -174,7 +174,15 @@ class PluginRegistry(Generic[P, S]):
     def _scan(self) -> None:
         if self._scanned:
             return
+        # Before the modules are imported: one that asks the registry must not scan again.
         self._scanned = True
+        try:
+            self._read_all()
+        except BaseException:
+            self._scanned = False  # the next look-up meets the fault again, and not an incomplete registry
+            raise
+
+    def _read_all(self) -> None:
         for module in sorted(self._unread()):
             self._read(module)
         for point in _installed(self.group):

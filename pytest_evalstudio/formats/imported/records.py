@@ -357,6 +357,15 @@ def items_of(value: Json) -> list[Json]:
     return [] if value is None else value if isinstance(value, list) else [value]
 
 
+def key_of(*values: Json) -> str:
+    """Return the first value that is there as a key, "" without one; 0 is a key.
+
+    >>> key_of(None, 0), key_of(None, "")
+    ('0', '')
+    """
+    return next((str(value) for value in values if value is not None and value != ""), "")
+
+
 def mapping_of(value: Json) -> dict[str, Json]:
     """Return an object; any other value is an empty one."""
     return value if isinstance(value, dict) else {}
@@ -408,4 +417,6 @@ def expected_calls_of(
 
 
 def _list(value: Json) -> list[Json]:
+    if isinstance(value, str) and not value.strip():  # an empty cell of a table
+        return []
     return items_of(structure_of(Cell(value)) if isinstance(value, str) else value)
