@@ -33,7 +33,7 @@ MOST_REASONS = 200
 
 
 class CauseCode(StrEnum):
-    """What went wrong, in the words of a tester."""
+    """Kinds of failures, in the words of a tester."""
 
     NOT_ANSWERED = "not_answered"
     """The service did not answer."""

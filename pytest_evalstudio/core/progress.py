@@ -203,7 +203,7 @@ class DisplayTimes:
 
 
 class ProgressOutput(Protocol):
-    """What a display writes to.
+    """Stream that a display writes to.
 
     Attributes:
         is_rewritten: whether a text replaces the one before it; elsewhere each is a line.

@@ -159,6 +159,17 @@ def test_models_are_compared_on_common_questions_alone(tmp_path):
     assert [model.rank for model in summary.models] == [None, None]
 
 
+def test_models_with_partly_different_questions_are_not_ranked_as_a_whole(tmp_path):
+    builder = RecordBuilder(models=("a", "b", "c"))
+    for number in range(20):
+        for name in ("a", "b") if number < 10 else ("c",):
+            value = 0.1 if name == "b" else 0.9
+            builder.add(f"k{number}", name, {"outcomes": {"quality": score(value)}})
+    summary = summarise(analyse(builder.write(tmp_path), {}))
+    assert len(summary.pairs) == 1
+    assert summary.ranking[0] == "Not ranked: these 3 models were asked different questions."
+
+
 def test_perturbations_of_one_question_are_one_observation(tmp_path):
     builder = RecordBuilder(models=("a", "b"))
     for number in range(10):

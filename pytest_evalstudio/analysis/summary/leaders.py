@@ -1,4 +1,4 @@
-"""Which model a run shows to be better: by an optional part that ranks models, else by paired tests."""
+"""Sentences on the better model of a run: by an optional part that ranks models, else by paired tests."""
 
 from __future__ import annotations
 
@@ -59,6 +59,9 @@ def leaders(models: Sequence[ModelSummary], pairs: Sequence[PairedModels]) -> li
 
 
 def _by_tests(models: Sequence[ModelSummary], pairs: Sequence[PairedModels]) -> Iterator[str]:
+    if pairs and 2 * len(pairs) < len(models) * (len(models) - 1):
+        yield f"Not ranked: these {len(models)} models were asked different questions."
+        return
     group = leaders(models, pairs)
     if not group:
         return
@@ -98,15 +101,13 @@ def _best(
     return f"{head}; {_counts(closest, labels)}."
 
 
-def _between(one: ModelSummary, other: ModelSummary, pairs: Sequence[PairedModels]) -> PairedModels | None:
+def _between(one: ModelSummary, other: ModelSummary, pairs: Sequence[PairedModels]) -> PairedModels:
     keys = {one.key, other.key}
-    return next((pair for pair in pairs if {pair.first, pair.second} == keys), None)
+    return next(pair for pair in pairs if {pair.first, pair.second} == keys)
 
 
-def _counts(pair: PairedModels | None, labels: dict[str, str]) -> str:
+def _counts(pair: PairedModels, labels: dict[str, str]) -> str:
     """Return the questions that one of two models passes alone, with the test."""
-    if pair is None:
-        return "the first two share no question"
     first, second = labels[pair.first], labels[pair.second]
     if not pair.first_alone:
         return f"{first} and {second} pass the same questions"

@@ -24,7 +24,7 @@ _UNANSWERED = (CauseCode.NOT_ANSWERED, CauseCode.NOT_SUPPORTED)
 
 
 class RunCoverage(Struct, frozen=True, kw_only=True):
-    """What a run asked and checked, in test cases times models.
+    """Test cases times models of a run that were asked, answered and checked.
 
     Attributes:
         total: all that the run has, without those that were skipped.
@@ -75,7 +75,7 @@ class GateSummary(Struct, frozen=True, kw_only=True):
 
 
 class RunSummary(Struct, frozen=True, kw_only=True):
-    """What a run means.
+    """Meaning of a run.
 
     Attributes:
         name: of the run, its suite or its folder.
