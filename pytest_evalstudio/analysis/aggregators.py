@@ -156,7 +156,10 @@ class Aggregator:
         if stage:
             model.rag_stages.setdefault(stage, Sample()).note(item.key)
         cause = self.causes.add(item, stage or "")
-        self.outcomes.add(case, item.model_key, item.verdict)
+        model.unchecked += item.unchecked
+        # A pass that nothing checked does not show that a model is better.
+        if not item.unchecked or item.verdict in ("failed", "error"):
+            self.outcomes.add(case, item.model_key, item.verdict)
         bits = 0
         for id, verdict in item.verdicts.items():
             bits |= self._verdict(id, verdict, case, item.model_key)

@@ -68,6 +68,7 @@ class ModelFigures:
         stored: answers that an earlier run stored.
         not_run_reason: of the first item whose model was not asked, "" where all were asked.
         access_refused: items that were not run since the service refused access.
+        unchecked: items for which nothing checked that the answer is right.
         retrieving: answers that were to come with chunks: those of a model that retrieves.
         without_chunks: those of them that came without any, other than to questions that are to be refused.
     """
@@ -89,6 +90,7 @@ class ModelFigures:
     empty: int = 0
     not_run_reason: str = ""
     access_refused: int = 0
+    unchecked: int = 0
     retrieving: int = 0
     without_chunks: int = 0
 
@@ -345,6 +347,7 @@ def _model(aggregator: Aggregator, key: str, counts: ModelAggregator) -> ModelFi
         empty=counts.empty.count,
         not_run_reason=next(iter(counts.not_run.texts), ""),
         access_refused=counts.access_refused,
+        unchecked=counts.unchecked,
         retrieving=counts.rag_rows,
         without_chunks=counts.no_context.count,
     )

@@ -111,7 +111,7 @@ _WORDS: Mapping[CauseCode, str] = {
     CauseCode.NOT_RETRIEVED: "Not retrieved: the context lacks what is expected",
     CauseCode.NOT_USED: "Retrieved and not used: only the context has it",
     CauseCode.CONTRADICTED: "Contradicted: the answer says the opposite of its context",
-    CauseCode.UNSUPPORTED: "Unsupported: the answer says what its context does not",
+    CauseCode.UNSUPPORTED: "Unsupported by the context",
     CauseCode.CONDITION: "Condition not met",
     CauseCode.CONTEXT: "Condition not met by the context",
     CauseCode.WRONG_CALL: "Wrong call of a tool",

@@ -89,6 +89,7 @@ class ModelAggregator(Struct):
         empty: questions that were answered with an empty text.
         not_run: items whose model was not asked, with the reason.
         access_refused: number of those whose service refused access.
+        unchecked: items for which nothing checked that the answer is right.
         rag_stages: failing answers by the stage of retrieval and generation that went wrong.
     """
 
@@ -112,6 +113,7 @@ class ModelAggregator(Struct):
     other_form: Sample = field(default_factory=Sample)
     not_run: Sample = field(default_factory=Sample)
     access_refused: int = 0
+    unchecked: int = 0
     rag_stages: dict[RagStage, Sample] = field(default_factory=dict)
 
 

@@ -223,3 +223,16 @@ def test_ratings_of_an_arena_decide_before_passes(tmp_path, separable, leaking, 
     extra = ArenaExtra(rated(separable=separable))
     summary = summarised(tmp_path, {"a": 10, "b": 30}, leaking=leaking, extras=[extra])
     assert list(summary.ranking)[: len(sentences)] == sentences
+
+
+def test_passes_that_nothing_checked_rank_no_model(tmp_path):
+    builder = RecordBuilder(models=("a", "b"))
+    for number in range(8):
+        builder.add(f"k{number}", "a", {"outcomes": {"quality": score(0.9)}}, unchecked=True)
+        builder.add(f"k{number}", "b", {"outcomes": {"quality": score(0.1)}})
+    summary = summarise(analyse(builder.write(tmp_path), {}))
+    assert (summary.pairs, summary.ranking[:1]) == ((), ("1 of 2 models meets its conditions: a.",))
+    assert (
+        "8 of 8 test cases are unchecked"
+        in next(model for model in summary.models if model.name == "a").limits
+    )

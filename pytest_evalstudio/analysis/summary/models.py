@@ -226,6 +226,8 @@ def _limits(cells: Sequence[ScoredCell], model: ModelFigures, asked: int) -> Ite
         yield f"{model.failed} of {model.rows} questions without an answer"
     if model.empty and not _is_silent(model):
         yield f"no answer to {model.empty} of {model.rows} questions: the text is empty"
+    if model.unchecked:
+        yield f"{model.unchecked} of {asked} test cases are unchecked"
     if model.verdicts["not_run"]:
         yield f"{counted(model.verdicts['not_run'], 'test case was', 'test cases were')} not run"
     if model.verdicts["error"]:
