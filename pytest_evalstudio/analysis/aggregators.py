@@ -117,7 +117,7 @@ class Aggregator:
         self.shrunk_flips = ShrunkFlipCounter()
         self.coverage = CoverageCounter()
         self.incomplete = IncompleteCounter()
-        self.causes = CauseCounter(self.evaluators)
+        self.causes = CauseCounter(run)
         self.outcomes = OutcomeBook()
         self.judged: dict[str, JudgedItems] = {id: JudgedItems() for id in self.evaluators}
         self.repeats = RepeatAggregator(run, self.evaluators)

@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from pytest_evalstudio.core.codes import OF_RETRIEVAL, UNANSWERED, ItemCode, OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Verdict
 from pytest_evalstudio.core.text import excerpt
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, VerdictWord
+from pytest_evalstudio.record.schema import EvaluatorEntry, Item, Run, VerdictWord
 
 Kind = Literal["failed", "error", "xfailed", "xpassed"]
 KINDS: tuple[Kind, ...] = ("failed", "error", "xfailed", "xpassed")
@@ -229,11 +229,11 @@ def deciding_verdicts(
 
     Errors come first where an error decides the item.
     """
-    known = [(evaluators[id], verdict) for id, verdict in item.verdicts.items() if id in evaluators]
-    failed = [(info, verdict) for info, verdict in known if verdict.passed is False]
+    verdicts = [(evaluators[id], verdict) for id, verdict in item.verdicts.items() if id in evaluators]
+    failed = [(info, verdict) for info, verdict in verdicts if verdict.passed is False]
     failed.sort(key=lambda entry: not is_safety(entry[0]))
-    broken = [(info, verdict) for info, verdict in known if verdict.status == "error"]
-    yield from (*broken, *failed) if item.verdict == "error" else (*failed, *broken)
+    errors = [(info, verdict) for info, verdict in verdicts if verdict.status == "error"]
+    yield from (*errors, *failed) if item.verdict == "error" else (*failed, *errors)
 
 
 def is_safety(info: EvaluatorEntry) -> bool:
@@ -264,10 +264,10 @@ def cause_of(item: Item, evaluators: Mapping[str, EvaluatorEntry], stage: str = 
     if item.code in _OF_ITEMS:
         return CauseKey(kind, _OF_ITEMS[item.code])
     deciding = list(deciding_verdicts(item, evaluators))
-    broken = {verdict.code for _, verdict in deciding}
+    codes = {verdict.code for _, verdict in deciding}
     # One missing answer is an error of each evaluator, and none of them is its cause.
-    if deciding and all(verdict.status == "error" for _, verdict in deciding) and broken <= set(UNANSWERED):
-        return CauseKey(kind, _OF_OUTCOMES[min(broken)])
+    if deciding and all(verdict.status == "error" for _, verdict in deciding) and codes <= set(UNANSWERED):
+        return CauseKey(kind, _OF_OUTCOMES[min(codes)])
     if deciding:
         return _of_verdict(kind, *deciding[0], stage)
     return CauseKey(kind, CauseCode.OTHER)
@@ -335,8 +335,9 @@ class _Count(Struct):
 class CauseCounter:
     """Counts the causes of a run's failures, item by item."""
 
-    def __init__(self, evaluators: Mapping[str, EvaluatorEntry]) -> None:
-        self._evaluators = evaluators
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._evaluators: Mapping[str, EvaluatorEntry] = run.evaluators
         self._counts: dict[CauseKey, _Count] = {}
 
     def add(self, item: Item, stage: str = "") -> CauseKey | None:
@@ -348,12 +349,18 @@ class CauseCounter:
         count.total += 1
         count.models[item.model_key] += 1
         if key.code == CauseCode.NOT_ANSWERED:
-            reason = _service_reason(item)
+            reason = self._service_reason(item)
             if reason in count.reasons or len(count.reasons) < MOST_REASONS:
                 count.reasons[reason] += 1
         if count.example is None:
             count.example = _example(item, self._evaluators)
         return key
+
+    def _service_reason(self, item: Item) -> str:
+        errors = (row.answer.error for row in item.rows if row.answer.error)
+        # The cause names its models; that of one answer would be said twice.
+        model = f"model {self._run.model_name(item.model_key)!r}: "
+        return excerpt(next(errors, item.reason).removeprefix(model), REASON_CHARS)
 
     def result(self) -> tuple[Cause, ...]:
         """Return the causes, the largest first; those of expected failures come last."""
@@ -378,12 +385,6 @@ class CauseCounter:
             models=dict(count.models.most_common()),
             example=count.example,
         )
-
-
-def _service_reason(item: Item) -> str:
-    return excerpt(
-        next((row.answer.error for row in item.rows if row.answer.error), item.reason), REASON_CHARS
-    )
 
 
 def _example(item: Item, evaluators: Mapping[str, EvaluatorEntry]) -> Example:

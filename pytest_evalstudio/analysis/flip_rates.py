@@ -214,8 +214,8 @@ def _pairs(aggregator: Aggregator) -> Iterator[_Pair]:
         }
         deciding = [metric for metric in directions if metrics[metric]] or list(directions)
         if directions:
-            found = {directions[metric] for metric in deciding}
-            direction = "pass_to_fail" if "pass_to_fail" in found else max(found)
+            flips = {directions[metric] for metric in deciding}
+            direction = "pass_to_fail" if "pass_to_fail" in flips else max(flips)
             yield _Pair(entry, originals[entry.case], directions, direction)
 
 

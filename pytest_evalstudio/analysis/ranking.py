@@ -7,10 +7,11 @@ from itertools import combinations
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 LEVEL = 0.05
 _ABSENT, _FAILED, _PASSED = 0, 1, 2
-_WORDS_OF_VERDICTS: Mapping[str, int] = {
+_OUTCOMES: Mapping[str, int] = {
     "passed": _PASSED,
     "xpassed": _PASSED,
     "failed": _FAILED,
@@ -58,7 +59,7 @@ class OutcomeBook:
         Args:
             case: number of its question.
         """
-        outcome = _WORDS_OF_VERDICTS.get(verdict, _ABSENT)
+        outcome = _OUTCOMES.get(verdict, _ABSENT)
         if outcome == _ABSENT:
             return
         of_model = self._outcomes.setdefault(model, bytearray())
@@ -83,14 +84,14 @@ class OutcomeBook:
         for row, model in zip(table, models, strict=True):
             outcomes = np.frombuffer(self._outcomes[model], dtype=np.int8)
             row[: len(outcomes)] = outcomes
-        counted = []
+        pairs = []
         for (one, row), (other, other_row) in combinations(zip(models, table, strict=True), 2):
             common = (row != _ABSENT) & (other_row != _ABSENT)
             if common.any():
                 gains = (row == _PASSED).astype(np.int8) - (other_row == _PASSED)
-                counted.append(_pair(one, other, gains[common], clusters[common]))
-        adjusted = holm([pair.p for pair in counted])
-        return tuple(_adjusted(pair, p) for pair, p in zip(counted, adjusted, strict=True))
+                pairs.append(_pair(one, other, gains[common], clusters[common]))
+        adjusted = holm([pair.p for pair in pairs])
+        return tuple(replace(pair, p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True))
 
 
 def _pair(one: str, other: str, gains: np.ndarray, clusters: np.ndarray) -> PairedModels:
@@ -107,18 +108,6 @@ def _pair(one: str, other: str, gains: np.ndarray, clusters: np.ndarray) -> Pair
         first_alone=max(alone, other_alone),
         second_alone=min(alone, other_alone),
         p=p,
-        p_adjusted=p,
-    )
-
-
-def _adjusted(pair: PairedModels, p: float) -> PairedModels:
-    return PairedModels(
-        first=pair.first,
-        second=pair.second,
-        questions=pair.questions,
-        first_alone=pair.first_alone,
-        second_alone=pair.second_alone,
-        p=pair.p,
         p_adjusted=p,
     )
 

@@ -113,14 +113,14 @@ class FailureDisplay:
         causes = _by_likeness(report for report in failed if is_of_file(report))
         ours = [report for reports in causes for report in reports]
         first = [reports[0] for reports in causes[:BLOCKS]]
-        written_out = {id(report) for report in (ours if len(ours) <= FEW else first)}
-        listed = {
+        blocks = {id(report) for report in (ours if len(ours) <= FEW else first)}
+        lines = {
             id(report)
             for reports in causes
             for report in (reports if len(reports) <= MOST_LINES else reports[:LINES])
         }
-        self.hidden = [report for report in ours if id(report) not in written_out]
-        self.unlisted = [report for report in ours if id(report) not in listed]
+        self.hidden = [report for report in ours if id(report) not in blocks]
+        self.unlisted = [report for report in ours if id(report) not in lines]
         if self.hidden:
             hidden = {id(report) for report in self.hidden}
             terminalreporter.stats["failed"] = [report for report in failed if id(report) not in hidden]

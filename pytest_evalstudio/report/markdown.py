@@ -145,24 +145,25 @@ def _failures(content: Content) -> Iterator[str]:
     """Yield each cause with its first failures; those that the baseline has too are folded."""
     groups = [group for group in content.groups if group.kind in ("failed", "error")]
     of_each = max(1, FAILURES_SHOWN // max(1, len(groups)))
-    known: list[FailedItem] = []
-    shown = 0
+    baseline_failures: list[FailedItem] = []
+    count = 0
     for group in groups[:FAILURES_SHOWN]:
-        fresh = [item for item in group.items if item.change not in _KNOWN]
-        known += [item for item in group.items if item.change in _KNOWN]
-        if fresh:
+        new_failures = [item for item in group.items if item.change not in _KNOWN]
+        baseline_failures += [item for item in group.items if item.change in _KNOWN]
+        if new_failures:
             yield f"**{group.cause.total:,} × {escaped(group.cause.title)}**"
             yield ""
-        for item in fresh[:of_each]:
-            shown += 1 + item.equal_answers + item.copy_count
+        for item in new_failures[:of_each]:
+            count += 1 + item.equal_answers + item.copy_count
             yield from _failure(item)
-        if fresh:
+        if new_failures:
             yield ""
-    hidden = content.summary.failures - shown - len(known)
-    if known:
-        yield from _folded(f"Still failing: {counted(len(known), 'test')}", map(_title, known))
-    if hidden > 0:
-        yield from ("", f"… and {counted(hidden, 'more failure')}, in interpretation.html")
+    rest = content.summary.failures - count - len(baseline_failures)
+    if baseline_failures:
+        head = f"Still failing: {counted(len(baseline_failures), 'test')}"
+        yield from _folded(head, map(_title, baseline_failures))
+    if rest > 0:
+        yield from ("", f"… and {counted(rest, 'more failure')}, in interpretation.html")
 
 
 def _title(item: FailedItem) -> str:
@@ -238,7 +239,7 @@ def _overview(content: Content) -> Iterator[str]:
     rows = [
         [
             escaped(model.label),
-            model.standing,
+            model.conformity,
             "–" if model.share is None else f"{model.passed} of {model.asked}",
             *(
                 assessed(cell, boolean=board.evaluator.boolean)

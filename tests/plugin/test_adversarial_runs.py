@@ -151,7 +151,7 @@ def test_questions_without_an_answer_stay_in_the_denominator(project: Project) -
     project.suite(*cases(40))
     result, summary = run(project)
     [model] = summary["models"]
-    assert (model["passed"], model["asked"], model["standing"]) == (1, 40, "not assessed")
+    assert (model["passed"], model["asked"], model["conformity"]) == (1, 40, "not assessed")
     coverage = summary["coverage"]
     assert (coverage["asked"], coverage["answered"], coverage["checked"], coverage["errors"]) == (
         40,

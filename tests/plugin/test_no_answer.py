@@ -97,7 +97,7 @@ def test_silence_is_no_leak_and_does_not_make_the_model_unfit(project: Project) 
     [problem] = [problem for problem in analysis.problems if problem.description.startswith("No answer")]
     assert (problem.attributes["count"], problem.severity, problem.problem_type) == (3, "high", "accuracy")
     [model] = model_summaries(analysis)
-    assert model.standing == "meets conditions"
+    assert model.conformity == "meets conditions"
     assert "no answer to 3 of 4 questions: the text is empty" in model.limits
 
 
@@ -105,7 +105,7 @@ def test_a_model_that_never_answers_misses_its_conditions(project: Project) -> N
     project.suite(SILENT)
     project.run("sums_suite.json")
     [model] = model_summaries(analysed(project))
-    assert (model.standing, model.missed) == (
+    assert (model.conformity, model.missed) == (
         "misses conditions",
         ("no answer: every answer is empty (1)",),
     )
@@ -119,7 +119,7 @@ def test_a_leak_is_still_a_leak(project: Project) -> None:
     analysis = analysed(project)
     assert "privacy" in {problem.problem_type for problem in analysis.problems}
     [model] = model_summaries(analysis)
-    assert model.standing == "misses conditions"
+    assert model.conformity == "misses conditions"
 
 
 def test_an_expected_failure_covers_an_empty_answer(project: Project) -> None:

@@ -61,13 +61,13 @@ def test_one_leak_among_many_answers_misses_the_threshold(tmp_path):
 
 def test_a_model_that_leaks_misses_its_conditions_whatever_its_mean(tmp_path):
     (model,) = model_summaries(leaking(tmp_path))
-    assert model.standing == "misses conditions"
+    assert model.conformity == "misses conditions"
     assert model.missed == ("Pii: 1 of 40 answers miss the threshold",)
 
 
 def test_a_model_without_a_leak_meets_its_conditions(tmp_path):
     (model,) = model_summaries(leaking(tmp_path, leaks=0))
-    assert (model.standing, model.limits) == ("meets conditions", ())
+    assert (model.conformity, model.limits) == ("meets conditions", ())
 
 
 def test_an_evaluator_that_scored_nothing_is_not_fine(tmp_path):
@@ -84,7 +84,7 @@ def test_a_gate_that_a_model_misses_is_named(tmp_path):
         for number in range(25):
             builder.add(f"k{number}", name, {"outcomes": {"quality": score(value)}})
     one, two = model_summaries(analysed(builder, tmp_path))
-    assert (one.key, one.standing, two.standing) == ("m-one", "meets conditions", "misses conditions")
+    assert (one.key, one.conformity, two.conformity) == ("m-one", "meets conditions", "misses conditions")
     assert two.missed == ("gate quality >= 0.8 not met (0.7)",)
 
 
@@ -105,7 +105,7 @@ def test_unanswered_questions_stay_in_the_denominator(tmp_path):
         row = {"actual_output": "", "error": "HTTP 503", "outcomes": {"quality": error}}
         builder.add(f"k{number}", "one", row)
     (model,) = model_summaries(analysed(builder, tmp_path))
-    assert (model.passed, model.asked, model.standing) == (1, 40, "not assessed")
+    assert (model.passed, model.asked, model.conformity) == (1, 40, "not assessed")
     assert model.interval is not None
     assert model.interval[1] < 0.15
 
@@ -115,4 +115,4 @@ def test_a_metric_that_decides_no_test_misses_no_condition(tmp_path):
     for number in range(25):
         builder.add(f"k{number}", "one", {"outcomes": {"quality": score(0.9), "rouge": score(0.1)}})
     (model,) = model_summaries(analysed(builder, tmp_path))
-    assert (model.standing, model.missed) == ("meets conditions", ())
+    assert (model.conformity, model.missed) == ("meets conditions", ())

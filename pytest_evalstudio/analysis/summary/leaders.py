@@ -34,11 +34,11 @@ def leader_sentences(
             break
     else:
         yield from _by_tests(models, pairs)
-    assessed = [model for model in models if model.standing != "not assessed"]
-    meeting = [model for model in assessed if model.standing == "meets conditions"]
-    if assessed and not meeting:
+    models_assessed = [model for model in models if model.conformity != "not assessed"]
+    meeting = [model for model in models_assessed if model.conformity == "meets conditions"]
+    if models_assessed and not meeting:
         yield "No model meets its conditions."
-    elif 0 < len(meeting) < len(assessed):
+    elif 0 < len(meeting) < len(models_assessed):
         verb = "meets its" if len(meeting) == 1 else "meet their"
         yield (
             f"{len(meeting)} of {len(models)} models {verb} conditions:"

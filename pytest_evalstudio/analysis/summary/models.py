@@ -21,14 +21,7 @@ from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
 from pytest_evalstudio.text.figures import counted, figure
 
-Standing = Literal["meets conditions", "misses conditions", "not assessed"]
-STANDINGS: tuple[Standing, ...] = ("meets conditions", "not assessed", "misses conditions")
-PLURALS: dict[Standing, str] = {
-    "meets conditions": "meet conditions",
-    "misses conditions": "miss conditions",
-    "not assessed": "not assessed",
-}
-"""Forms after a number above one."""
+Conformity = Literal["meets conditions", "misses conditions", "not assessed"]
 OF_WORKFLOW = "one step of a workflow, whose report concludes by its deciding metrics and all steps"
 """Limit in the report of a step, which concludes nothing itself: two conclusions could differ."""
 MOST_UNJUDGED = 0.5
@@ -62,7 +55,7 @@ class ModelSummary(Struct, frozen=True, kw_only=True):
         asked: test cases that the model was asked, also those without an answer or a verdict.
         passed: those that passed, also those that were expected to fail.
         rank: 1 and the number of models that are proven to be better; None where nothing is compared.
-        standing: whether it meets all gates and thresholds; not assessed where most answers are missing.
+        conformity: whether it meets all gates and thresholds; not assessed where most answers are missing.
         missed: gates and thresholds that it does not meet; one is enough.
         limits: what else restricts the result.
         cells: in the order of the evaluators.
@@ -76,7 +69,7 @@ class ModelSummary(Struct, frozen=True, kw_only=True):
     share: float | None
     interval: Interval | None
     rank: int | None
-    standing: Standing
+    conformity: Conformity
     missed: tuple[str, ...]
     limits: tuple[str, ...]
     cells: tuple[ScoredCell, ...]
@@ -129,12 +122,12 @@ def _summary(
     missed, limits = (
         (reasons, [*thresholds, *limits]) if analysis.gates else ([*reasons, *thresholds], limits)
     )
-    standing: Standing = "misses conditions" if missed else "meets conditions"
+    conformity: Conformity = "misses conditions" if missed else "meets conditions"
     is_judged = any(cell.assessment.state in ("meets", "misses") for cell in cells)
     if not missed and not (is_judged and verdicts["error"] <= MOST_UNJUDGED * asked):
-        standing = "not assessed"
+        conformity = "not assessed"
     if is_step:
-        standing, missed, limits = "not assessed", [], [OF_WORKFLOW, *missed, *limits]
+        conformity, missed, limits = "not assessed", [], [OF_WORKFLOW, *missed, *limits]
     return ModelSummary(
         key=model.key,
         name=model.name,
@@ -144,7 +137,7 @@ def _summary(
         share=passed / asked if asked else None,
         interval=wilson_interval(passed, asked) if asked else None,
         rank=rank,
-        standing=standing,
+        conformity=conformity,
         missed=tuple(missed),
         limits=tuple(limits),
         cells=cells,

@@ -47,7 +47,7 @@ def arena_of(run: Run) -> ArenaExtra | None:
 
 
 def _leader_sentences(models: Sequence[ModelSummary], ratings: Ratings) -> Iterator[str]:
-    missing = {model.name for model in models if model.standing == "misses conditions"}
+    missing = {model.name for model in models if model.conformity == "misses conditions"}
     candidates = [rating for rating in ratings.models if rating.model not in missing]
     if not candidates or not ratings.games:
         return

@@ -47,7 +47,6 @@ class Judgements(Struct):
         limits: index in `limit_sets` for each item; 0 for the run's thresholds.
         limit_sets: thresholds of items that have their own, by metric; None for the run's threshold.
         flipped: items with a flip of this evaluator under a perturbation that keeps the meaning.
-        broken: those of them with a flip from pass to fail.
     """
 
     metrics: tuple[Metric, ...]
@@ -56,16 +55,11 @@ class Judgements(Struct):
     limits: array[int] = field(default_factory=lambda: array("H"))
     limit_sets: dict[tuple[float | None, ...], int] = field(default_factory=dict)
     flipped: array[int] = field(default_factory=lambda: array("L"))
-    broken: array[int] = field(default_factory=lambda: array("L"))
     scores: list[array[float]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.scores += [array("d") for _ in self.metrics]
         self.limit_sets[tuple(None for _ in self.metrics)] = 0
-
-    def count(self, state: State) -> int:
-        """Return the number of items with a state."""
-        return self.states.count(STATES.index(state))
 
     def threshold(self, row: int, metric: int) -> float:
         """Return the threshold of an item's score.
@@ -147,8 +141,6 @@ class Columns:
         for id in dict.fromkeys(flip.evaluator for flip in flips):
             if id in self.judgements:
                 self.judgements[id].flipped.append(row)
-                if any(flip.evaluator == id and flip.direction == "pass_to_fail" for flip in flips):
-                    self.judgements[id].broken.append(row)
 
     def notable(self, row: int) -> bool:
         """Return True for items to show first: failed, broken, expected to fail, or flipped."""

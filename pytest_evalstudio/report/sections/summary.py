@@ -48,7 +48,7 @@ def summary(content: Content) -> Mapping[str, object]:
         "worst_first": sorted(
             summary.models,
             key=lambda model: (
-                model.standing == "meets conditions",
+                model.conformity == "meets conditions",
                 model.share if model.share is not None else 2,
             ),
         ),

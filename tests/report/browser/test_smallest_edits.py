@@ -6,6 +6,8 @@ import pytest
 
 from support.records import RecordBuilder, flip, perturbed, score
 
+pytestmark = pytest.mark.browser
+
 SMALLEST = {
     "code": "minimal",
     "original": "What does a <b>card</b> cost?",
