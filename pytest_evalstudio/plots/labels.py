@@ -36,6 +36,8 @@ def short_labels(names: Sequence[str], limit: int = MAX_CHARS) -> list[str]:
     ['mixtral…ct-v0.1', 'gpt-4o']
     >>> short_labels(["h2oai/h2ogpt-70b-chat", "meta-llama/llama-2-70b-chat", "gpt-4o"])
     ['h2ogpt-70b-chat', 'llama-2-70b-chat', 'gpt-4o']
+    >>> short_labels(["app (billing)", "app (support)"])
+    ['app (billing)', 'app (support)']
     >>> short_labels(["gpt-4-1106-preview (reverse) #1", "gpt-4 (reverse) #2"])
     ['gpt-4-1106-preview … #1', 'gpt-4 (reverse) #2']
     >>> short_labels(["new-model-a-with-a-long-end", "new-model-b-with-a-long-end", "d"], 10)
@@ -99,8 +101,8 @@ def _without_prefix(names: Sequence[str], limit: int) -> list[str]:
     if max(len(name) - cut for name in names) > limit:
         cut = max(cut, *(shared.rfind(sign) + 1 for sign in "-_/:"))
     rests = [name[cut:] for name in names]
-    # A rest without a letter, or with a number first, would not be seen to be a model, e.g. "4 (long)".
-    return rests if all(_LETTER.search(rest) and not rest[0].isdigit() for rest in rests) else list(names)
+    # A rest that begins with a number or a bracket would not be seen to be a model, e.g. "4 (long)", "(long)".
+    return rests if all(map(_LETTER.match, rests)) else list(names)
 
 
 def _without_words(names: Sequence[str], limit: int) -> list[str]:

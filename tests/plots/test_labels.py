@@ -25,6 +25,11 @@ def test_a_prefix_stays_where_only_a_number_would_be_left():
     assert short_labels(["GPT 4", "GPT 5"]) == ["GPT 4", "GPT 5"]
 
 
+def test_a_name_stays_where_only_brackets_would_be_left():
+    names = ["app (billing)", "app (support)"]
+    assert short_labels(names) == names
+
+
 def test_a_name_that_is_the_start_of_another_keeps_its_own():
     assert short_labels(["extractive", "extractive-one-sentence"]) == [
         "extractive",
