@@ -228,14 +228,18 @@ def test_a_suite_at_a_url_is_checked(capsys, here):
 def test_a_starter_is_written_once_and_is_fine(capsys):
     assert main(["init", "new"]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0] == f"wrote {Path('new', 'starter_suite.json')}"
-    assert out[-1] == f"now: python -m pytest {Path('new', 'starter_suite.json')}"
-    assert main(["validate", "new/starter_suite.json", "new/evalstudio.toml"]) == 0
+    assert out[0] == f"wrote {Path('new', 'starter_suite.yaml')}"
+    assert out[-3:] == [
+        "  cd new && python -m pytest starter_suite.yaml",
+        "  evalstudio baseline save",
+        "  python -m pytest starter_suite.yaml --evalstudio-baseline evalstudio-baseline.jsonl",
+    ]
+    assert main(["validate", "new/starter_suite.yaml", "new/evalstudio.toml"]) == 0
     capsys.readouterr()
     assert main(["init", "new"]) == 2
     assert (
         capsys.readouterr().err
-        == f"evalstudio: {Path('new', 'starter_suite.json')}: already exists; move it away, or give another"
+        == f"evalstudio: {Path('new', 'starter_suite.yaml')}: already exists; move it away, or give another"
         " folder\n"
     )
 
@@ -243,7 +247,7 @@ def test_a_starter_is_written_once_and_is_fine(capsys):
 def test_a_starter_that_cannot_be_written_is_told(capsys):
     write("file", "")
     assert main(["init", "file/new"]) == 2
-    assert capsys.readouterr().err == "evalstudio: file/new/documents: Not a directory\n"
+    assert capsys.readouterr().err == "evalstudio: file/new: Not a directory\n"
 
 
 def test_a_report_is_built_from_a_record_or_its_folder(capsys):

@@ -34,7 +34,10 @@ _CORE: Mapping[str, Command] = {
     ),
     "init": Command(
         target="pytest_evalstudio.cli.init:add_to",
-        text="Write a starter suite and configuration.",
+        text=(
+            "Write a starter suite and configuration for an application, lines of .gitignore, and a job of "
+            "a CI system; on a terminal without arguments it asks three questions."
+        ),
     ),
     "library": Command(
         target="pytest_evalstudio.cli.library:add_to",

@@ -62,7 +62,7 @@ def _agent(folder: Path) -> list[str]:
 def _starter(folder: Path) -> list[str]:
     command = "from pytest_evalstudio.cli import main; raise SystemExit(main(['init', '.']))"
     subprocess.run([sys.executable, "-c", command], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    return ["starter_suite.json"]
+    return ["starter_suite.yaml"]
 
 
 RUNS: dict[str, Callable[[Path], list[str]]] = {

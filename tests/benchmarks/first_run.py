@@ -1,4 +1,4 @@
-"""The first impression: `evalstudio init` and the suite of two cases that it writes, against pytest alone.
+"""The first impression: `evalstudio init` and the suite of three cases that it writes, against pytest alone.
 
 usage: python tests/benchmarks/first_run.py [RUNS]
 
@@ -27,7 +27,7 @@ def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     rounds = [first_run() for _ in range(runs)]
     print(f"first run in an empty folder: medians of {runs}, wall time (processor time)")
-    for name in ("evalstudio init", "pytest starter_suite.json", "both", "pytest alone on two empty tests"):
+    for name in ("evalstudio init", "pytest starter_suite.yaml", "both", "pytest alone on two empty tests"):
         walls, processors = zip(*(spent[name] for spent in rounds), strict=True)
         print(f"{name}: {statistics.median(walls):.2f} s ({statistics.median(processors):.2f} s)")
     longest = sorted(imports().items(), key=lambda entry: -entry[1])[:8]
@@ -39,12 +39,12 @@ def first_run() -> dict[str, tuple[float, float]]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         init = spent_s(folder, [*EVALSTUDIO, "init", "."])
-        suite = spent_s(folder, [*PYTEST, "starter_suite.json"])
+        suite = spent_s(folder, [*PYTEST, "starter_suite.yaml"])
         (folder / "test_empty.py").write_text("def test_one():\n    pass\n\n\ndef test_two():\n    pass\n")
         bare = spent_s(folder, [*PYTEST, "-p", "no:evalstudio", "test_empty.py"])
     return {
         "evalstudio init": init,
-        "pytest starter_suite.json": suite,
+        "pytest starter_suite.yaml": suite,
         "both": (init[0] + suite[0], init[1] + suite[1]),
         "pytest alone on two empty tests": bare,
     }
@@ -68,7 +68,7 @@ def imports() -> dict[str, float]:
     """Return the seconds that the suite spends in the modules of each package, without what they import."""
     with tempfile.TemporaryDirectory() as name:
         spent_s(Path(name), [*EVALSTUDIO, "init", "."])
-        command = [sys.executable, "-X", "importtime", *PYTEST[1:], "starter_suite.json"]
+        command = [sys.executable, "-X", "importtime", *PYTEST[1:], "starter_suite.yaml"]
         lines = subprocess.run(
             command, cwd=name, env=environment(), check=True, capture_output=True, text=True
         ).stderr

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from pytest_evalstudio.cli import main
+from pytest_evalstudio.cli.starter.ci import ci_job
 from support.openai_server import Reply, serve
 from support.project import APP, CONFIG, Project
 
@@ -85,6 +86,11 @@ def pytest_command(commands: list[str]) -> str:
 
 def assert_written(project: Project, *names: str) -> None:
     assert [name for name in names if not (project.folder / name).is_file()] == []
+
+
+@pytest.mark.parametrize("system", ["github", "gitlab", "jenkins"])
+def test_init_writes_the_recipe(system: str) -> None:
+    assert ci_job(system, tests="suites", secret="OPENAI_API_KEY") == RECIPES[system]
 
 
 def test_the_recipe_for_github(repository: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from pytest_evalstudio.formats.starter import write_starter
+from pytest_evalstudio.cli.main import main
 from support.project import Project
 
 LIST_MODULES = """
@@ -128,10 +128,10 @@ MAX_MODULES = 355
 
 def test_a_first_run_imports_neither_judges_nor_models(project: Project) -> None:
     (project.folder / "evalstudio.toml").unlink()
-    write_starter(project.folder)
+    main(["init", str(project.folder)])
     project.write("conftest.py", LIST_MODULES)
 
-    project.run_process("starter_suite.json").assert_outcomes(passed=2)
+    project.run_process("starter_suite.yaml").assert_outcomes(passed=3)
 
     imported = set((project.folder / "modules.txt").read_text().split())
     own = {name for name in imported if name.startswith("pytest_evalstudio")}

@@ -1,0 +1,1 @@
+"""Files that `evalstudio init` writes: configuration, suite, lines of `.gitignore`, a job of a CI system."""
