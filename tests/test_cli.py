@@ -14,6 +14,7 @@ import pytest
 
 from pytest_evalstudio.api.evaluate import evaluate
 from pytest_evalstudio.cli import main
+from pytest_evalstudio.cli.commands import commands
 from pytest_evalstudio.formats.dataset import LlmDataset
 from support.cli_files import CONFIG, FOUR, SIX, suite, write
 
@@ -190,7 +191,7 @@ def test_what_was_repaired_is_a_warning_and_no_fault(capsys):
         == 0
     )
     assert capsys.readouterr().out.splitlines() == [
-        "warning: s.json: trailing commas are not JSON; they were ignored",
+        "warning: s.json:1: trailing commas are not JSON; they were ignored",
         (
             "warning: s.json /tests/0: 'categores' is not a key of this format and is ignored."
             " Did you mean 'categories'?"
@@ -310,8 +311,6 @@ def test_an_unknown_schema_is_told(capsys):
 @pytest.mark.parametrize(
     "arguments",
     [
-        [],
-        ["evaluator"],
         ["validate"],
         ["resolve", "s.json"],
         ["report", "x"],
@@ -323,6 +322,25 @@ def test_a_command_line_of_another_form_is_told(capsys, arguments):
         main(arguments)
     assert ended.value.code == 2
     assert "usage: evalstudio" in capsys.readouterr().err
+
+
+def test_without_a_command_the_commands_are_listed(capsys):
+    assert main([]) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith(":")] == [
+        "everyday:",
+        "data:",
+        "lists and schemas:",
+        "optional parts:",
+    ]
+    assert {line.split()[0] for line in lines if line.startswith("  ")} == set(commands())
+
+
+def test_a_misspelt_command_is_an_error_with_the_nearest_one(capsys):
+    assert main(["basline", "save"]) == 2
+    assert capsys.readouterr().err == (
+        "evalstudio: no command named 'basline'. Did you mean 'baseline'? `evalstudio --help` lists all.\n"
+    )
 
 
 def test_an_interruption_is_told_without_a_traceback(capsys, monkeypatch):

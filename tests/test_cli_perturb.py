@@ -124,13 +124,13 @@ def test_a_lab_is_perturbed_and_its_models_are_asked_for_the_rest(capsys):
         "their answers are still to be asked for: evalstudio resolve p_lab.json -o p_lab.json\n"
     )
     assert main(["resolve", "p_lab.json", "-o", "p_lab.json"]) == 0
-    assert capsys.readouterr().out == "wrote p_lab.json: 3 more answers of 1 models\n"
+    assert capsys.readouterr().out == "wrote p_lab.json: 3 more answers of 1 model\n"
     rows = json.loads(Path("p_lab.json").read_text())["dataset"]["inputs"]
     assert [row["key"] for row in rows] == ["lazy", "short", "lazy-comma-high", "lazy-copy", "short-copy"]
     assert rows[2]["actual_output"] == "It is so: Why is, a lazy, day so, good?"
     assert len({row["model_key"] for row in rows}) == 1
     assert main(["resolve", "p_lab.json", "-o", "p_lab.json"]) == 0
-    assert capsys.readouterr().out == "wrote p_lab.json: 0 more answers of 1 models\n"
+    assert capsys.readouterr().out == "wrote p_lab.json: 0 more answers of 1 model\n"
 
 
 def test_a_lab_whose_model_nobody_knows(capsys):

@@ -22,7 +22,7 @@ def here(tmp_path, monkeypatch):
 def test_a_suite_is_resolved_into_a_lab(capsys):
     write("evalstudio.toml", CONFIG)
     assert main(["resolve", suite(FOUR, SIX), "--model", "four", "-o", "out/deep/lab.json"]) == 0
-    assert capsys.readouterr().out == "wrote out/deep/lab.json: 2 answers of 1 models\n"
+    assert capsys.readouterr().out == "wrote out/deep/lab.json: 2 answers of 1 model\n"
     lab = TestLab.load("out/deep/lab.json")
     assert [(row.key, row.actual_output) for row in lab.dataset.inputs] == [("four", "4"), ("six", "4")]
     assert evaluate(lab, ["text_matching"]).verdicts() == {"four[four]": "passed", "six[four]": "failed"}
@@ -105,4 +105,4 @@ def test_without_a_configuration_the_embedded_model_answers(capsys):
     )
     assert main(["resolve", "s.json", "-o", "lab.json", "--runs", "2"]) == 0
     assert [row.run for row in TestLab.load("lab.json").dataset.inputs] == [None, 2]
-    assert capsys.readouterr().out == "wrote lab.json: 2 answers of 1 models\n"
+    assert capsys.readouterr().out == "wrote lab.json: 2 answers of 1 model\n"

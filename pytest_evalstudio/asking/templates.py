@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 VARIABLES = ("question", "conversation", "case")
+ALIASES = ("prompt", "input")
+"""Names that the question has elsewhere: in suites, and in data sets."""
 """Variables of a template; a case has its key, categories, and keys of the user's own."""
 BLOCKS = ("system", "user")
 MAX_PROMPT_CHARS = 10_000_000
@@ -49,7 +51,7 @@ class PromptTemplate:
         if any(True for _ in meta.find_referenced_templates(tree)):
             raise ConfigurationError(f"{source.file}: it names another template; a prompt is a single file")
         names = meta.find_undeclared_variables(tree)
-        for name in sorted(names - set(VARIABLES)):
+        for name in sorted(names - {*VARIABLES, *ALIASES}):
             remedy = f"A prompt can use: {', '.join(VARIABLES)}."
             raise ConfigurationError(f"{source.file}: {unknown_name('variable', name, VARIABLES, remedy)}")
         for name in self._template.blocks:
@@ -75,6 +77,7 @@ class PromptTemplate:
 
         variables = {
             "question": prompt.text,
+            **dict.fromkeys(ALIASES, prompt.text),
             "conversation": [{"role": turn.role, "content": turn.content} for turn in prompt.conversation],
             "case": json.loads(prompt.case or "{}"),
         }

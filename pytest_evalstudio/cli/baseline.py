@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, say
+from pytest_evalstudio.core.defaults import BASELINE_FILE, REPORT_FOLDER
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.text.figures import counted
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.record.reader import RecordReader
 
-BASELINE_FILE = "evalstudio-baseline.jsonl"
-REPORT = "evalstudio-report"
 _NAMES_SHOWN = 5
 
 
@@ -29,7 +28,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     command.add_argument(
         "record",
         nargs="?",
-        default=REPORT,
+        default=REPORT_FOLDER,
         metavar="RECORD",
         help="record, report folder or report ZIP (default: %(default)s)",
     )
@@ -55,8 +54,8 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "names",
         nargs="*",
         metavar="[RECORD] KEY",
-        help=f"record, report folder or report ZIP, if there is one of this name (default: {REPORT}), then"
-        " keys or node ids of the cases to accept (default: all of the run)",
+        help=f"record, report folder or report ZIP, if there is one of this name (default: {REPORT_FOLDER}),"
+        " then keys or node ids of the cases to accept (default: all of the run)",
     )
     command.add_argument("--fixed", action="store_true", help="accept cases that failed and pass now")
     command.add_argument("--changed", action="store_true", help="accept cases whose test changed")
@@ -90,6 +89,8 @@ def save(arguments: argparse.Namespace) -> int:
         raise ConfigurationError(
             f"{path}: exists; replace it by `evalstudio baseline accept`, or choose another file by -o"
         )
+    if arguments.record == REPORT_FOLDER and not Path(REPORT_FOLDER).exists():
+        raise ConfigurationError(f"{REPORT_FOLDER}: there is no run to save; run pytest first")
     with opened(arguments.record) as reader:
         _check_saved(reader, arguments)
         count = save_baseline(reader, path, saved=now(), with_answers=not arguments.no_answers)
@@ -144,10 +145,10 @@ def accept(arguments: argparse.Namespace) -> int:
     path = Path(arguments.output)
     if not path.is_file():
         raise ConfigurationError(f"{path}: there is no baseline here; save one by `evalstudio baseline save`")
-    first, *others = arguments.names or [REPORT]
+    first, *others = arguments.names or [REPORT_FOLDER]
     record, keys = (
         # The record may be left out before keys; a key is taken for one only if there is no such file.
-        (first, others) if Path(first).exists() or not arguments.names else (REPORT, arguments.names)
+        (first, others) if Path(first).exists() or not arguments.names else (REPORT_FOLDER, arguments.names)
     )
     choice = Choice(keys=tuple(keys), fixed=arguments.fixed, changed=arguments.changed, prune=arguments.prune)
     with opened(path) as base, opened(record) as new:

@@ -35,8 +35,8 @@ _CORE: Mapping[str, Command] = {
     "init": Command(
         target="pytest_evalstudio.cli.init:add_to",
         text=(
-            "Write a starter suite and configuration for an application, lines of .gitignore, and a job of "
-            "a CI system; on a terminal without arguments it asks three questions."
+            "Write a suite, a configuration and a job of CI for an application; on a terminal without "
+            "arguments it asks three questions."
         ),
     ),
     "library": Command(
@@ -54,8 +54,8 @@ _CORE: Mapping[str, Command] = {
     "export": Command(
         target="pytest_evalstudio.cli.importing:add_export",
         text=(
-            "Write a suite, data set or lab in another tool's format, or send the scores of a run to "
-            "a viewer of traces."
+            "Write a suite, data set or lab in another tool's format; or send the scores of a run to a "
+            "viewer of traces."
         ),
     ),
     "convert": Command(
@@ -72,8 +72,8 @@ _CORE: Mapping[str, Command] = {
     "resolve": Command(
         target="pytest_evalstudio.cli.resolve:add_to",
         text=(
-            "Ask models a suite's questions, or those of a lab that have no answer yet, and write "
-            "the answers as a lab."
+            "Ask models the questions of a suite; or those of a lab that have no answer yet, and write the "
+            "answers as a lab."
         ),
     ),
     "baseline": Command(
@@ -101,6 +101,24 @@ _CORE: Mapping[str, Command] = {
         text="Print the JSON Schema of a format.",
     ),
 }
+
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "everyday": ("init", "validate", "baseline", "compare", "report", "history"),
+    "data": ("import", "export", "convert", "resolve", "freeze", "library", "perturb", "merge"),
+    "lists and schemas": ("evaluators", "hosts", "perturbators", "sections", "schema"),
+}
+_OPTIONAL = "optional parts"
+
+
+def grouped_commands() -> dict[str, dict[str, Command]]:
+    """Return all commands by group and name, the everyday ones first.
+
+    Raises:
+        ConfigurationError: if two of them have one name.
+    """
+    by_name = commands()
+    groups = {title: {name: by_name.pop(name) for name in names} for title, names in _GROUPS.items()}
+    return groups | {_OPTIONAL: by_name}
 
 
 def commands() -> dict[str, Command]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.cli.common import FINE, say
+from pytest_evalstudio.core.defaults import BASELINE_FILE
 
 if TYPE_CHECKING:
     import argparse
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from pytest_evalstudio.cli.starter.questions import Choice
 
 _TARGETS = ("python", "http", "openai", "lab", "agent")
-BASELINE = "evalstudio-baseline.jsonl"
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -53,14 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
     for note in starter.notes:
         say(f"note: {note}")
     if choice.system:
-        say(f"note: the job installs requirements.txt and reads {BASELINE}: put both under version control")
+        say(f"note: the job needs requirements.txt and {BASELINE_FILE}: put both under version control")
     test = f"python -m pytest {shlex.quote(starter.tests)}"
     start = "" if folder == Path(".") else f"cd {shlex.quote(str(folder))} && "
     say(
         "next:",
         f"  {start}{test}",
         "  evalstudio baseline save",
-        f"  {test} --evalstudio-baseline {BASELINE}",
+        f"  {test} --evalstudio-baseline {BASELINE_FILE}",
     )
     return FINE
 

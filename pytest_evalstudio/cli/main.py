@@ -7,16 +7,19 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from pytest_evalstudio.cli.commands import commands
+from pytest_evalstudio.cli.commands import commands, grouped_commands
 from pytest_evalstudio.cli.common import FINE, USAGE, say
 from pytest_evalstudio.core.display import visible
-from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.errors import EvalStudioError, unknown_name
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; errors are printed on standard error, without a traceback."""
     try:
         argv = sys.argv[1:] if argv is None else argv
+        if not argv:
+            parser_of_commands(argv).print_help()
+            return USAGE
         arguments = parser_of_commands(argv).parse_args(argv)
         command: Callable[[argparse.Namespace], int] = arguments.command
         return command(arguments)
@@ -42,6 +45,17 @@ class Parser(argparse.ArgumentParser):
         super().error(visible(message))
 
 
+class MainParser(Parser):
+    """The parser of `evalstudio`, whose help lists the commands in groups."""
+
+    def format_help(self) -> str:
+        lines = [f"usage: {self.prog} COMMAND …", "", self.description or ""]
+        for title, commands_of_group in grouped_commands().items():
+            lines += ["", f"{title}:"]
+            lines += [f"  {name:<13} {command.summary}" for name, command in commands_of_group.items()]
+        return "\n".join([*lines, "", "`evalstudio COMMAND --help` describes a command.", ""])
+
+
 def parser_of_commands(argv: Sequence[str] | None = None) -> argparse.ArgumentParser:
     """Return the parser of the command line.
 
@@ -49,14 +63,18 @@ def parser_of_commands(argv: Sequence[str] | None = None) -> argparse.ArgumentPa
         argv: arguments; only the modules of the commands that they name are imported. None for all commands.
 
     Raises:
-        ConfigurationError: if an installed package brings a command that cannot be used.
+        ConfigurationError: if the command is unknown, or an installed package brings one that cannot be
+            used.
     """
-    parser = Parser(
+    parser = MainParser(
         prog="evalstudio",
         description="LLM and RAG evaluation from the shell; `pytest` runs the same suites as tests.",
     )
-    parsers = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, command in commands().items():
+    parsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    by_name = commands()
+    if argv and not argv[0].startswith("-") and argv[0] not in by_name:
+        raise unknown_name("command", argv[0], by_name, "`evalstudio --help` lists all.")
+    for name, command in by_name.items():
         added = parsers.add_parser(name, help=command.text, description=command.text)
         # Each command imports much; only the named one needs its arguments.
         if argv is None or name in argv:

@@ -16,6 +16,7 @@ from pytest_evalstudio.cli.common import (
 )
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import unknown_name
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -109,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Questions that a budget left out are asked by the next run, which continues this one.
     if not completed.not_asked:
         mark.end()
-    return _print_result(arguments.output, lab, completed, more=" more" if content is lab else "")
+    return _print_result(arguments.output, lab, completed, more="more " if content is lab else "")
 
 
 def _models(
@@ -141,7 +142,8 @@ def _print_result(output: str, lab: TestLab, completed: CompletedRows, *, more: 
     failed = sum(bool(row.error) for row in completed.rows)
     not_asked = completed.not_asked
     say(
-        f"wrote {output}: {len(completed.rows)}{more} answers of {len(lab.models)} models"
+        f"wrote {output}: {counted(len(completed.rows), f'{more}answer')}"
+        f" of {counted(len(lab.models), 'model')}"
         + (f", {completed.stored} of them stored by an earlier run" if completed.stored else "")
         + (f", {failed} failed" if failed else "")
         + (f", {len(not_asked)} not asked: {'; '.join(dict.fromkeys(not_asked))}" if not_asked else "")

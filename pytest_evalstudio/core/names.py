@@ -62,6 +62,9 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         **dict.fromkeys(("secrets", "leaks"), ("sensitive_data_leakage",)),
         "json": ("json_schema",),
         "pii": ("pii_leakage",),
+        # perturbators
+        **dict.fromkeys(("typo", "typos", "misspelling"), ("keyboard_typos",)),
+        **dict.fromkeys(("paraphrase", "synonyms"), ("synonym",)),
     }
 )
 """Names of other tools, or of everyday language, to the names that mean the same here."""

@@ -92,6 +92,8 @@ def ambiguous_strings(condition: Condition) -> list[str]:
 
 
 _TOKEN = re.compile(r"\w+")
+_MARKS = re.compile(r"""["()\\]|\b(?:AND|OR|NOT)\b""")
+"""What a text without quotes that is meant as a condition has not."""
 _BLANK = re.compile(r"\s*")
 # "1,200" does not match at all: its comma would otherwise be read as the one before an option.
 _VALUE = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?![0-9.'])(?!,[0-9])")
@@ -183,6 +185,9 @@ class _Parser:
             raise self._fault('strings must be in straight double quotes: "…"')
         if word and word[0] == "not":
             raise self._fault("operators are upper case: NOT")
+        if self.text.strip() and not self.text[: self.at].strip() and not _MARKS.search(self.text):
+            text = self.text.strip()
+            raise self._fault(f'write texts in double quotes: "{text}", which is "\\"{text}\\"" in JSON')
         raise self._fault(
             "expected a string, word(...), number(...), equals(...) or regexp(...)"
             + (f" after {self.after}" if self.after else "")

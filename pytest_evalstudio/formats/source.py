@@ -184,7 +184,9 @@ def _parse_json(text: str, name: str, packs_rows: bool) -> Source:
             data = _load_json(repaired, name, packs_rows)
         except json.JSONDecodeError as exc:
             raise _syntax_error(exc, name) from None
-        warnings.append(f"{name}: trailing commas are not JSON; they were ignored")
+        first_comma = next(match for match in _TRAILING_COMMA.finditer(text) if match[0] == ",")
+        line, _ = _line_column(text, first_comma.start())
+        warnings.append(f"{name}:{line}: trailing commas are not JSON; they were ignored")
         text = repaired
     return Source(name=name, text=text, data=data, warnings=warnings)
 

@@ -14,6 +14,8 @@ LISTS = tuple(
     f"{name}{field}" for name in ("images", "files") for field in ("", *(f".{field}" for field in FIELDS))
 )
 """Names of lists of images and files, and of one of their fields; each is a whole value of a body."""
+ALIASES: Mapping[str, str] = {"question": "prompt", "input": "prompt"}
+"""Names that the question has elsewhere: in templates of prompts, and in data sets."""
 MISSING: Any = object()
 _PLACEHOLDER = re.compile(r"\{\{ *(\w*(?:\.\w+)?) *\}\}")
 
@@ -46,7 +48,7 @@ def _check_placeholder(template: str, name: str, location: str, *, has_lists: bo
             raise ConfigurationError(
                 f"{location}: {{{{ {name} }}}} is a list; make it the whole value of a key of `body`"
             )
-    elif name not in NAMES:
+    elif ALIASES.get(name, name) not in NAMES:
         possible = (*NAMES, *LISTS)
         hint = nearest(name, possible) or f"Known names: {', '.join(possible)}"
         raise ConfigurationError(f"{location}: {{{{ {name} }}}} is unknown. {hint}")
@@ -59,7 +61,8 @@ def names_in(template: Any) -> set[str]:
     ['prompt', 'session']
     """
     if isinstance(template, str):
-        return {placeholder[1] for placeholder in _PLACEHOLDER.finditer(template)}
+        names = {placeholder[1] for placeholder in _PLACEHOLDER.finditer(template)}
+        return {ALIASES.get(name, name) for name in names}
     if isinstance(template, Mapping):
         return names_in(list(template)) | names_in(list(template.values()))
     return set().union(*map(names_in, template)) if isinstance(template, list | tuple) else set()
@@ -76,8 +79,10 @@ def filled(template: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(template, str):
         whole = _PLACEHOLDER.fullmatch(template.strip())
         if whole:
-            return values[whole[1]]
-        return _PLACEHOLDER.sub(lambda placeholder: _as_text(values[placeholder[1]]), template)
+            return values[ALIASES.get(whole[1], whole[1])]
+        return _PLACEHOLDER.sub(
+            lambda placeholder: _as_text(values[ALIASES.get(placeholder[1], placeholder[1])]), template
+        )
     if isinstance(template, Mapping):
         return {filled_text(key, values): filled(value, values) for key, value in template.items()}
     return [filled(item, values) for item in template] if isinstance(template, list | tuple) else template

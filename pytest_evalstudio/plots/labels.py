@@ -101,7 +101,7 @@ def _without_prefix(names: Sequence[str], limit: int) -> list[str]:
     if max(len(name) - cut for name in names) > limit:
         cut = max(cut, *(shared.rfind(sign) + 1 for sign in "-_/:"))
     rests = [name[cut:] for name in names]
-    # A rest that begins with a number or a bracket would not be seen to be a model, e.g. "4 (long)", "(long)".
+    # A rest such as "4 (long)" or "(long)" would not be seen to be a model.
     return rests if all(map(_LETTER.match, rests)) else list(names)
 
 

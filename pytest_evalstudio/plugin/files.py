@@ -21,6 +21,34 @@ RECORD = "record.jsonl"
 """File that every folder of a report has."""
 
 
+MAX_LOOKED_AT = 100
+"""Files of a folder that are looked at where a session collected nothing."""
+
+
+def uncollected_line(config: pytest.Config) -> str:
+    """Return what to do about an evaluation file whose name kept it from being collected, "" for none.
+
+    Only files of the folder that pytest was called in are looked at; beside a configuration a warning names
+    them already.
+    """
+    from pytest_evalstudio.formats.recognition import CONFIGURATION_FILE, Likeness, likeness
+
+    folder = config.invocation_params.dir
+    if (folder / CONFIGURATION_FILE).exists():
+        return ""
+    with os.scandir(folder) as entries:
+        names = sorted(
+            entry.name for entry in entries if entry.name.lower().endswith((".json", ".yaml", ".yml"))
+        )
+    for name in names[:MAX_LOOKED_AT]:
+        path = folder / name
+        if likeness(path) is Likeness.LIKELY:
+            new = f"{path.stem}_suite{path.suffix}"
+            remedy = f"rename it, e.g. to {new}, or run `pytest {name}`"
+            return f"{name} looks like a suite, lab or data set: {remedy}"
+    return ""
+
+
 class FileSelection:
     """Files of a session that are evaluations.
 

@@ -290,6 +290,8 @@ def _model_fixture(project: Project, services: Services) -> FixtureFunction:
         """
 
         def named(name: str) -> AskedModel:
+            # The failure is shown at the line of the test.
+            __tracebackhide__ = True
             try:
                 info, session = services.models.named(name, project.configuration(request.path.parent))
             except ConfigurationError as exc:
@@ -352,8 +354,12 @@ def _with_usage_errors(
         try:
             check = make(request)
         except ConfigurationError as exc:
-            pytest.fail(shown(f"configuration: {exc}"), pytrace=False)
-        yield check
+            message = shown(f"configuration: {exc}")
+        else:
+            yield check
+            return
+        # Beyond the handler: pytest would print the same sentence as the cause of the failure.
+        pytest.fail(message, pytrace=False)
 
     fixture.__doc__ = make.__doc__
     return fixture

@@ -186,8 +186,14 @@ class SessionHooks:
             return category, letter, (f"{word[0]} ({score})", word[1])
         return category, letter, f"{word} ({score})"
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Write the results of the gates over scored tables."""
+    def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
+        """Write the results of the gates over scored tables; where nothing was collected, what could be."""
+        if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            from pytest_evalstudio.plugin.display import shown_line
+            from pytest_evalstudio.plugin.files import uncollected_line
+
+            if line := uncollected_line(self.config):
+                terminalreporter.write_line(f"evalstudio: {shown_line(line)}")
         if self._gates:
             terminalreporter.section("scored tables")
             met = [line for line, failed in self._gates.values() if not failed]

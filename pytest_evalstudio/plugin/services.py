@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.asking.runs import AskingRun
+from pytest_evalstudio.core.defaults import BASELINE_FILE
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.scoring.model_provider import ModelProvider
@@ -171,11 +173,15 @@ class Services:
         path = settings.baseline()
         if path is None:
             return None
-        if not path.exists() and not settings.names_baseline:
-            self._project.warn(
-                f"{path}: there is no baseline yet; save one with `evalstudio baseline save -o {path.name}`",
-                path,
+        if not path.exists():
+            output = "" if path.name == BASELINE_FILE else f" -o {path.name}"
+            fact = (
+                f"{path}: there is no baseline yet; run the suite without it once, then"
+                f" `evalstudio baseline save{output}`"
             )
+            if settings.names_baseline:
+                raise ConfigurationError(fact)
+            self._project.warn(fact, path)
             return None
         from pytest_evalstudio.plugin.baseline import SessionBaseline
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from pytest_evalstudio.analysis.gates import parse_gate
 from pytest_evalstudio.asking.lab_models import LabTrust
+from pytest_evalstudio.core.defaults import REPORT_FOLDER
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.repeats import PassPolicy
 from pytest_evalstudio.formats.config import (
@@ -25,7 +26,6 @@ from pytest_evalstudio.formats.recognition import find_configuration
 from pytest_evalstudio.scoring.repeats import check_runs
 from pytest_evalstudio.scoring.thresholds import parse_threshold
 
-DEFAULT_OUTPUT = "evalstudio-report"
 DEFAULT_CACHE = ".evalstudio"
 _SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 
@@ -351,7 +351,7 @@ class Settings:
         if self._option.evalstudio_output:
             return self._invocation / str(self._option.evalstudio_output)
         config = self.session
-        return config.folder / config.output if config.output else self._invocation / DEFAULT_OUTPUT
+        return config.folder / config.output if config.output else self._invocation / REPORT_FOLDER
 
     def cache(self) -> Path:
         """Return the folder of stored answers and downloads."""

@@ -25,6 +25,7 @@ def template(text: str) -> PromptTemplate:
     ("text", "expected"),
     [
         ("{{ question }}", "What is {{ 1+1 }}?"),
+        ("{{ prompt }} {{ input }}", "What is {{ 1+1 }}? What is {{ 1+1 }}?"),
         ("\n Q: {{ question | upper }}\n", "Q: WHAT IS {{ 1+1 }}?"),
         ("{{ case.key }} {{ case.categories[0] }} {{ case['x-tone'] }}", "sum maths warm"),
         ("{{ case.metadata.level + 1 }}", "4"),

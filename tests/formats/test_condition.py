@@ -103,6 +103,14 @@ def test_a_malformed_condition_is_an_error_with_its_column(condition: str, colum
     assert f"column {column}" in str(caught.value)
 
 
+def test_a_text_without_quotes_is_shown_as_it_should_be() -> None:
+    with pytest.raises(DataError) as fault:
+        parse_condition(" 5 USD")
+    assert str(fault.value).startswith(
+        'write texts in double quotes: "5 USD", which is "\\"5 USD\\"" in JSON'
+    )
+
+
 def test_the_caret_stands_under_the_fault() -> None:
     with pytest.raises(DataError) as caught:
         parse_condition('"a"\tAND nonsense')

@@ -97,7 +97,7 @@ def test_an_empty_yaml_file_has_no_places():
 def test_trailing_commas_are_ignored_with_a_warning_and_do_not_move_places():
     source = parse('{"a": [1, 2,\n ],\n "b,]": ",}", "c": {"d": 5,},}', "f.json")
     assert source.data == {"a": [1, 2], "b,]": ",}", "c": {"d": 5}}
-    assert source.warnings == ["f.json: trailing commas are not JSON; they were ignored"]
+    assert source.warnings == ["f.json:1: trailing commas are not JSON; they were ignored"]
     assert source.locate("/c/d") == (3, 26)
 
 

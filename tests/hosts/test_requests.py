@@ -245,6 +245,14 @@ def test_an_http_service_gets_what_the_template_says(ask):
     assert (request.headers["authorization"], request.headers["x-run"]) == (f"Bearer {KEY}", "2")
 
 
+@pytest.mark.parametrize("name", ["prompt", "question", "input"])
+def test_the_question_has_its_names_of_suites_prompts_and_data_sets(model, name):
+    body = {"whole": f"{{{{ {name} }}}}", "part": f"Answer: {{{{{name}}}}}"}
+    with running(lambda request: Response({"answer": ANSWER})) as service:
+        model("http", url=service.url, body=body).ask([Prompt(text="Fee?")])
+    assert service.requests[0].body == {"whole": "Fee?", "part": "Answer: Fee?"}
+
+
 def test_an_http_service_can_be_asked_by_its_address_alone(model):
     with running(lambda request: Response({"answer": ANSWER})) as service:
         [answer] = model("http", url=f"{service.url}/ask/{{{{ prompt }}}}", method="GET").ask(

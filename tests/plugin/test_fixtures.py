@@ -71,6 +71,7 @@ def test_unknown_field(eval_case):
             "*a case has no field 'expected'. Did you mean 'expected_*'?",
         ]
     )
+    assert "plugin/fixtures.py" not in result.stdout.str()
     header, items = project.record()
     assert sorted(header["evaluators"]) == ["rouge", "text_matching"]
     verdicts = {name: item["verdict"] for name, item in items.items()}

@@ -74,8 +74,8 @@ def test_a_metric_that_vanishes_is_named_and_is_not_not_worse(saved: Project) ->
     assert result.ret == 0
     result.stdout.fnmatch_lines(
         [
-            "no case changed*no longer checked: lexical_groundedness for 70 cases. Whether other questions*"
-            " cannot be told: 70 cases lost a score that decided.",
+            "no case changed*no longer checked: lexical_groundedness for 70 cases. Nothing can be said*"
+            " about other questions: 70 cases lost a score that decided.",
             "  no longer checked: lexical_groundedness.* of app for 70 cases (k0, *",
             "since run*no longer checked: lexical_groundedness for 70 cases.*",
         ]

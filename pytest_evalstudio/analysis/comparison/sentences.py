@@ -17,7 +17,7 @@ from pytest_evalstudio.analysis.comparison.results import (
 from pytest_evalstudio.analysis.comparison.sample_size import ALPHA
 from pytest_evalstudio.analysis.wording import p_text
 from pytest_evalstudio.core.text import short_key
-from pytest_evalstudio.text.figures import counted, figure, interval
+from pytest_evalstudio.text.figures import counted, figure, interval, plural
 
 _OTHERS: tuple[tuple[ItemClass, str], ...] = (
     ("error_now", "error now"),
@@ -43,30 +43,19 @@ class Summary(NamedTuple):
     Attributes:
         happened: which cases changed.
         follows: what that says about other questions.
-        is_unchanged: whether no case changed and too few were compared to say more.
     """
 
     happened: str
     follows: str
-    is_unchanged: bool
 
     def __str__(self) -> str:
-        if self.is_unchanged:
-            return f"{self.happened}; {self.follows}."
         return f"{self.happened}. {self.follows[0].upper()}{self.follows[1:]}."
 
 
 def summary_of(comparison: Comparison) -> Summary:
     """Return the two sentences of a comparison, cases first."""
     deciding = [metric for metric in comparison.metrics if metric.decides]
-    is_unchanged = (
-        comparison.verdict == "inconclusive"
-        and bool(deciding)
-        and not comparison.unchecked
-        and all(metric.changed == 0 for metric in deciding)
-        and not any(comparison.items[kind] for kind in ("regressed", "error_now", "fixed"))
-    )
-    return Summary(_happened(comparison), _follows(comparison, deciding), is_unchanged)
+    return Summary(_happened(comparison), _follows(comparison, deciding))
 
 
 def _happened(comparison: Comparison) -> str:
@@ -137,17 +126,25 @@ def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
         return f"drops above {limit} are excluded for other questions ({cases(widest.n)})"
     if errors := max(metric.new_errors for metric in metrics):
         verb = "is an error" if errors == 1 else "are errors"
-        return f"whether other questions got worse cannot be told: {cases(errors)} {verb} now"
+        return f"nothing can be said about other questions: {cases(errors)} {verb} now"
     if comparison.unchecked:
         count = cases(comparison.unchecked_cases)
-        return f"whether other questions got worse cannot be told: {count} lost a score that decided"
+        return f"nothing can be said about other questions: {count} lost a score that decided"
     changed = [metric for metric in metrics if metric.changed != 0]
     if not changed and widest.max_drop is not None:
-        return f"drops below {rounded_up(widest.max_drop)} cannot be excluded ({cases(widest.n)})"
+        return unnoticed_drop(widest.max_drop, cases(widest.n))
     first = min(changed or metrics, key=lambda metric: metric.p_adjusted)
-    return (
-        f"whether other questions got worse cannot be told from {cases(first.n)} ({p_text(first.p_adjusted)})"
-    )
+    count, verb = cases(first.n), plural(first.n, "does", "do")
+    return f"{count} {verb} not settle whether other questions got worse ({p_text(first.p_adjusted)})"
+
+
+def unnoticed_drop(drop: float, count: str) -> str:
+    """Return the drop that unchanged cases do not exclude.
+
+    Args:
+        count: number of cases or pairs, with its noun.
+    """
+    return f"with {count}, a real drop of up to {rounded_up(drop)} could go unnoticed"
 
 
 def notable_lines(comparison: Comparison) -> Iterator[str]:

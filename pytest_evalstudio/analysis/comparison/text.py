@@ -17,9 +17,9 @@ from pytest_evalstudio.analysis.comparison.sample_size import ALPHA
 from pytest_evalstudio.analysis.comparison.sentences import (
     interval_text,
     notable_lines,
-    rounded_up,
     segment_text,
     summary_of,
+    unnoticed_drop,
 )
 from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.text.figures import counted, figure, interval
@@ -154,8 +154,7 @@ def metric_line(metric: MetricComparison) -> str:
     """Return a metric in one line: verdict, means, difference with interval, p, what would be found."""
     name = f"{metric.verdict}: {metric.evaluator}.{metric.metric} of {metric.model}"
     if metric.changed == 0 and metric.max_drop is not None:
-        limit = rounded_up(metric.max_drop)
-        text = f"{name}: no case changed; drops below {limit} cannot be excluded, {counted(metric.n, 'pair')}"
+        text = f"{name}: no case changed; {unnoticed_drop(metric.max_drop, counted(metric.n, 'pair'))}"
     else:
         bounds = f" {interval_text(metric)}" if metric.low is not None else ""
         difference = f"{figure(metric.difference, sign=True)}{bounds}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
@@ -34,6 +35,11 @@ class Command:
 
     target: str
     text: str
+
+    @property
+    def summary(self) -> str:
+        """Return the text up to its first colon or semicolon, without a full stop."""
+        return re.split(r"[:;.] |\.$", self.text, maxsplit=1)[0]
 
     def load(self) -> Callable[..., None]:
         """Return the function that declares the arguments."""

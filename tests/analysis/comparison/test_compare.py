@@ -167,7 +167,9 @@ def test_new_errors_may_hide_a_drop(errors: int, expected: str) -> None:
     assert (result.verdict, metric.verdict, metric.new_errors) == (expected, expected, errors)
     assert metric.max_drop == pytest.approx(1 - 0.045 ** (1 / (400 - errors)), rel=0.1)
     if expected == "inconclusive":
-        assert f"cannot be told: {errors} cases are errors now" in str(summary_of(result))
+        assert f"Nothing can be said about other questions: {errors} cases are errors now" in str(
+            summary_of(result)
+        )
         assert metric_line(metric).endswith(f"; {errors} new errors may hide a drop")
         assert metric.cases_needed is None
 
@@ -383,7 +385,7 @@ def test_changed_answers_and_contexts_of_passing_cases_are_counted_and_listed() 
     assert (result.answers.changed, result.answers.compared, result.answers.keys) == (2, 3, ("k1", "k2"))
     assert (result.contexts.keys, result.context_order.keys) == (("k1",), ("k0",))
     lines = list(comparison_lines(result))
-    assert "no case changed its result, although 2 of 3 answers differ; drops below" in lines[1]
+    assert "no case changed its result, although 2 of 3 answers differ. With 3 cases, a real drop" in lines[1]
     assert "changed: answer, context, context order" in lines
     assert "  answers: 2 of 3 (k1, k2)" in lines
     assert "  contexts: 1 of 3 (k1)" in lines
@@ -467,7 +469,7 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
     result = compared([1.0] * 5, [0.0] * 4 + [1.0])
 
     assert str(summary_of(result)) == (
-        "4 of 5 cases regressed. Whether other questions got worse cannot be told from 5 cases (p 0.06)."
+        "4 of 5 cases regressed. 5 cases do not settle whether other questions got worse (p 0.06)."
     )
     lines = list(comparison_lines(result))
     assert lines[1] == str(summary_of(result))
@@ -477,7 +479,11 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
 @pytest.mark.parametrize(
     ("base", "new", "text"),
     [
-        ([1.0] * 5, [1.0] * 5, "no case changed; drops below 0.47 cannot be excluded (5 cases)."),
+        (
+            [1.0] * 5,
+            [1.0] * 5,
+            "no case changed. With 5 cases, a real drop of up to 0.47 could go unnoticed.",
+        ),
         (
             [1.0] * 100,
             [1.0] * 100,
@@ -492,8 +498,8 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
         (
             [0.0] * 2 + [1.0] * 4,
             [1.0] * 6,
-            "none of 6 cases regressed; 2 fixed. Whether other questions got worse cannot be told from 6"
-            " cases (p > 0.99).",
+            "none of 6 cases regressed; 2 fixed. 6 cases do not settle whether other questions got worse"
+            " (p > 0.99).",
         ),
     ],
 )
