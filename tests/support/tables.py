@@ -30,6 +30,7 @@ from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Exchange
+from pytest_evalstudio.core.defaults import REPORT_FOLDER
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.kept import Kept
@@ -43,7 +44,7 @@ from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.hosts._replies import POINTERS
 from pytest_evalstudio.plugin.options import SUFFIXES
-from pytest_evalstudio.plugin.settings import DEFAULT_CACHE, DEFAULT_OUTPUT
+from pytest_evalstudio.plugin.settings import DEFAULT_CACHE
 from pytest_evalstudio.record.items import RecordRow
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ModelEntry, Run
 
@@ -243,7 +244,7 @@ def configuration() -> Iterator[str]:
     yield from _head("Key", "Default", "Meaning")
     elsewhere = {
         "evaluators": _listed(DEFAULT_EVALUATORS),
-        "output": f"`{DEFAULT_OUTPUT}` in the working directory of pytest",
+        "output": f"`{REPORT_FOLDER}` in the working directory of pytest",
         "cache": f"`{DEFAULT_CACHE}` in pytest's root folder",
     }
     for name, field in Configuration.model_fields.items():
