@@ -2,6 +2,8 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const CALM_MS = 8;
+// A browser shapes joined emoji as one glyph, in time that grows with the square of their number.
+const JOINED = /((?:[^\u200d]{1,4}\u200d){16})/;
 
 /** An element; children are nodes or texts, `on` maps events to listeners, null and false attributes are left out. */
 function el(tag, attributes = {}, ...children) {
@@ -23,8 +25,15 @@ function dressed(element, attributes, children) {
       element.setAttribute(name, String(value));
     }
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  const parts = children.flat().filter((child) => child !== null && child !== undefined && child !== false);
+  element.append(...parts.flatMap(breakable));
   return element;
+}
+
+/** A text with a place to break it after each long run of joined emoji; anything else as it is. */
+function breakable(part) {
+  if (typeof part !== "string" || !JOINED.test(part)) return [part];
+  return part.split(JOINED).flatMap((text) => (text ? [text, document.createElement("wbr")] : []));
 }
 
 /** A text of somebody's, kept from turning the direction of what stands around it. */
