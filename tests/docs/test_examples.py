@@ -45,6 +45,7 @@ OUTCOMES = {
     "prompts": "1 failed, 1 passed",
     "byop": "1 failed, 1 passed",
     "readme": "1 failed, 1 passed",
+    "landing": "1 failed, 1 passed",
     "step": "10 passed",
 }
 VERBOSE = ("calibration", "robust", "shrunk", "step")
