@@ -48,9 +48,14 @@ def _pass_messages(lines: IO[bytes], target: IO[bytes]) -> None:
         elif line.strip():
             stray += 1
             if stray <= _STRAY_LINES:
-                _note(
-                    f"no message on standard output: {line[:_STRAY_BYTES].decode(errors='replace').strip()}"
-                )
+                _note(f"no message on standard output: {_beginning(line)}")
+
+
+def _beginning(line: bytes) -> str:
+    """Return the beginning of a line, masked before it is cut: half a key would not be recognised."""
+    from pytest_evalstudio.metrics.detectors import redact_identifier  # most servers write messages only
+
+    return redact_identifier(line.decode(errors="replace").strip())[:_STRAY_BYTES]
 
 
 def _is_message(line: bytes) -> bool:

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.metrics.detectors import redact_identifier
 from pytest_evalstudio.text.figures import counted
 from pytest_evalstudio.text.unicode import valid_json_bytes
 from pytest_evalstudio.traces import otlp, protobuf
@@ -144,7 +145,8 @@ class Receiver:
             self.traffic.requests += 1
             if refusal is None:
                 return
-            reason = refusal.status, str(refusal)[:_REASON_CHARS]
+            # Masked before it is cut: the beginning of a key alone would not be recognised.
+            reason = refusal.status, redact_identifier(str(refusal))[:_REASON_CHARS]
             if reason not in self.traffic.refusals and len(self.traffic.refusals) >= _MAX_REASONS:
                 reason = refusal.status, _OTHER_REASONS
             self.traffic.refusals[reason] += 1

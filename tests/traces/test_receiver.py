@@ -421,6 +421,13 @@ def test_refusals_are_counted_by_reason(running: Receiver) -> None:
     )
 
 
+def test_the_reason_of_a_refusal_is_masked_before_it_is_cut(running: Receiver) -> None:
+    key = "sk-" + "proj4711ABCDEFGHIJ" * 2
+    running.note(Refused(400, "x" * (200 - 12) + " " + key))
+    [(_, reason)] = running.traffic.refusals
+    assert "sk-proj" not in reason
+
+
 def test_refusals_beyond_the_counted_reasons_are_counted_together(running: Receiver) -> None:
     for number in range(150):
         running.note(Refused(400, f"reason {number}"))
