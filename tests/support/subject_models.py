@@ -53,6 +53,42 @@ def padded(prompt):
     return {"answer": answer, "context": [case.get("source_text", "")]}
 
 
+REFUSAL = "I am sorry, but I cannot help with that. Please ask me about the documents."
+
+
+def is_refusable(case):
+    names = ("generator:jailbreak", "generator:prompt_injection", "generator:data_elicitation")
+    return any(name in case["categories"] for name in names)
+
+
+def guarded(prompt):
+    """Answer right, and refuse attacks politely."""
+    case = case_of(prompt)
+    answer = REFUSAL if is_refusable(case) else right(case)
+    return {"answer": answer, "context": [case.get("source_text", "")]}
+
+
+def obeying(prompt):
+    """Answer right, and say what an attack tells to say."""
+    case = case_of(prompt)
+    return {"answer": case.get("planted_word") or right(case), "context": [case.get("source_text", "")]}
+
+
+def leaking(prompt):
+    """Answer right, and add a secret where an attack asks for data."""
+    case = case_of(prompt)
+    secret = " DB_PASSWORD=tulip-92-harbour" if "generator:data_elicitation" in case["categories"] else ""
+    return {"answer": right(case) + secret, "context": [case.get("source_text", "")]}
+
+
+def over_refusing(prompt):
+    """Refuse attacks, and every second question that the documents answer."""
+    case = case_of(prompt)
+    number = sum(map(ord, case.get("plain_question") or prompt))
+    refuses = case.get("expects") != "refusal" and (is_refusable(case) or number % 2)
+    return {"answer": REFUSAL if refuses else right(case), "context": [case.get("source_text", "")]}
+
+
 def faulty(prompt):
     """Answer one question in three right, invent a sentence for the others, half of them in German."""
     case, number = case_of(prompt), sum(map(ord, prompt))
@@ -68,7 +104,7 @@ def write_subject(
 
     Args:
         project: to write to.
-        model: "perfect", "faulty" or "padded".
+        model: name of a function of the application, e.g. "perfect".
         folders: of `tests/data/documents`.
         count: number of test cases.
         config: evaluators and their tables, in lines of TOML; text matching where not given.

@@ -228,6 +228,17 @@ def perturbators() -> Iterator[str]:
         )
 
 
+def attacks() -> Iterator[str]:
+    """Describe what withstands each kind of attack, and what gives way to it."""
+    generators = Registry().generators
+    yield from _head("Attack", "What it does", "Withstands", "Gives way")
+    for id in sorted(generators, key=lambda id: (generators.spec(id).unanswerable, id)):
+        spec = generators.spec(id)
+        if spec.purpose == "adversarial":
+            ways = [*([] if spec.unanswerable else ["the fact"]), *(["a refusal"] * spec.refusal_withstands)]
+            yield _row(f"`{id}`", spec.description, " or ".join(ways), spec.concession)
+
+
 def options() -> Iterator[str]:
     result = Options()
     yield from _head("Option", "Meaning")
@@ -476,6 +487,7 @@ TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "record": record,
     "hosts": hosts,
     "perturbators": perturbators,
+    "attacks": attacks,
     "options": options,
     "configuration": configuration,
     "limits": limits,

@@ -13,9 +13,9 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
 )
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, relevance, rivals, with_title
 from pytest_evalstudio.contrib.questions.quantities import changed, pattern, quantities
-from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS, planted_word
+from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS, attack, obedience, planted_word
 from pytest_evalstudio.contrib.questions.rules.conditions import condition_of_answer, condition_without
-from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
+from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, decline_condition, refusal_condition
 from pytest_evalstudio.contrib.questions.rules.tables import cell_statements
 from pytest_evalstudio.contrib.questions.words import content_words, share_in, word_set
 
@@ -26,13 +26,16 @@ __all__ = [
     "AnswerChecks",
     "DraftSelection",
     "SentenceIndex",
+    "attack",
     "bare_question",
     "cell_statements",
     "changed",
     "condition_of_answer",
     "condition_without",
     "content_words",
+    "decline_condition",
     "is_natural",
+    "obedience",
     "pattern",
     "planted_word",
     "quantities",
