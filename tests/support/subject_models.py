@@ -11,6 +11,8 @@ from support.project import Project
 DOCUMENTS = Path(__file__).parents[1] / "data" / "documents"
 CONFIG = 'evaluators = ["text_matching"]\n'
 WORKFLOW = "subject_workflow.json"
+POLICY = {"evalstudio_policy": {"unstated": "none", "tiers": {"none": {}}}}
+"""Demands nothing: the tests of other rules need no labels."""
 APP = '''
 import json
 from pathlib import Path
@@ -98,7 +100,13 @@ def faulty(prompt):
 
 
 def write_subject(
-    project: Project, model: str, folders: tuple[str, ...], *, count: int = 60, config: str = ""
+    project: Project,
+    model: str,
+    folders: tuple[str, ...],
+    *,
+    count: int = 60,
+    config: str = "",
+    governance: dict[str, str] | None = None,
 ) -> None:
     """Write an application, a configuration and a workflow over the documents of folders.
 
@@ -107,6 +115,7 @@ def write_subject(
         model: name of a function of the application, e.g. "perfect".
         folders: of `tests/data/documents`.
         count: number of test cases.
+        governance: keys of the workflow; a policy that demands nothing where not given.
         config: evaluators and their tables, in lines of TOML; text matching where not given.
     """
     # Modules are imported by name in this process: each project has one of its own.
@@ -126,5 +135,7 @@ def write_subject(
         "test_validation": vectors,
         "failure_clustering": vectors,
     }
-    content = {"name": "Subject", "documents": documents, "steps": steps}
+    project.write("policy.json", json.dumps(POLICY))
+    governance = {"policy": "policy.json"} | (governance or {})
+    content = {"name": "Subject", "documents": documents, "steps": steps, "governance": governance}
     project.write(WORKFLOW, json.dumps({"evalstudio_workflow": content}))

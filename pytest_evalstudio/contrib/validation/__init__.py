@@ -13,6 +13,13 @@ CONTRIB = Contrib(
             validate="pytest_evalstudio.contrib.validation.commands.workflow_files:validate_workflow",
             review="pytest_evalstudio.contrib.validation.workflow_sample:sample_of_workflow",
         ),
+        FileKind(
+            name="policy",
+            model="pytest_evalstudio.contrib.validation.workflow.policy:Policy",
+            root="evalstudio_policy",
+            items="pytest_evalstudio.contrib.validation.workflow.policy:no_items",
+            validate="pytest_evalstudio.contrib.validation.workflow.policy:validate_policy",
+        ),
     ),
     artifact_mark=".evalstudio-workflow",
     step_lines="pytest_evalstudio.contrib.validation.step_lines:control_lines_of",

@@ -51,6 +51,44 @@ def test_a_known_model_gets_its_conclusion(
     assert len(conclusion["decision"]["controls"]["counts"]) == 7
 
 
+def test_without_labels_and_coverage_a_perfect_model_is_not_fit(project: Project) -> None:
+    write_subject(project, "perfect", ("held_out",), count=60, governance={"policy": ""})
+    project.run()
+    conclusion = card(project)
+    assert conclusion["fitness"] == "insufficient evidence"
+    assert {"too_few_labels", "coverage"} <= set(gap_codes(conclusion))
+    requirements = conclusion["decision"]["requirements"]
+    assert (requirements["tier"], requirements["is_stated"]) == ("medium", False)
+    texts = {gap["code"]: gap["text"] for gap in conclusion["gaps"]}
+    assert texts["too_few_labels"] == (
+        "0 answers labelled by people, 40 required for tier medium: label 40 more: `evalstudio review"
+        " subject_workflow.json`"
+    )
+    assert any("2_test_generation/coverage.json lists" in gap["text"] for gap in conclusion["gaps"])
+    home = project.folder / "subject_workflow_artifacts"
+    markdown = (home / "model_card.md").read_text(encoding="utf-8")
+    assert "## Evidence for tier medium" in markdown
+    assert "| answers labelled by people | 0 |  | 40 | missing |" in markdown
+    assert "sentences with a quantity" in (home / "model_card.html").read_text(encoding="utf-8")
+    status = project.run_command("mrm", "status", WORKFLOW)
+    status.stdout.fnmatch_lines(["  missing (too_few_labels): 0 answers labelled by people*"])
+
+
+def test_the_evidence_of_a_tier_makes_a_model_fit(project: Project) -> None:
+    coverage = {"quantities": 0.01, "topics": 0.5}
+    tiers = {"pilot": {"min_cases": 20, "min_labels": 20, "min_coverage": coverage}}
+    write_subject(project, "perfect", SEVEN, config=ROUGE_THRESHOLD, governance={"materiality": "pilot"})
+    project.write("policy.json", json.dumps({"evalstudio_policy": {"unstated": "pilot", "tiers": tiers}}))
+    project.run()
+    assert gap_codes(card(project)) == ["too_few_labels"]
+    home = project.folder / "subject_workflow_artifacts"
+    lab = json.loads((home / "4_automated_evaluation" / "answers_lab.json").read_text(encoding="utf-8"))
+    rows = [f"{row['key']},{row['model_key']},1" for row in lab["dataset"]["inputs"]]
+    (home / "labels.csv").write_text("\n".join(["key,model_key,label", *rows]) + "\n", encoding="utf-8")
+    project.run()
+    assert (card(project)["fitness"], gap_codes(card(project))) == ("fit", [])
+
+
 def test_a_model_that_refuses_attacks_politely_is_fit(project: Project) -> None:
     write_subject(project, "guarded", SEVEN)
     project.run()

@@ -8,6 +8,12 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
+from pytest_evalstudio.contrib.validation.artifacts.requirements import (
+    RequirementKind,
+    Requirements,
+    more_cases,
+    requirements_of,
+)
 from pytest_evalstudio.contrib.validation.artifacts.unsupported import MAX_SHARE, has_unsupported_sentence
 from pytest_evalstudio.contrib.validation.methods.controls.deciding import (
     FAILED_RESPONSES,
@@ -46,6 +52,9 @@ GapCode = Literal[
     "controls_contradict",
     "not_controlled",
     "unsupported_sentences",
+    "too_few_for_tier",
+    "too_few_labels",
+    "coverage",
 ]
 WIDE = 0.2
 """Width of an interval of a share that leaves the decision open if the required share is in it."""
@@ -77,6 +86,8 @@ class ConclusionDecision:
         controls: contradictions, by the thresholds in force.
         undecided: chosen metrics that do not decide, since nobody set their threshold.
         unsupported: number of passing answers with a sentence that context and question do not support.
+        requirements: evidence that the policy demands; None without a policy.
+        more_cases: how the workflow gets more test cases.
     """
 
     metrics: tuple[DecidingMetric, ...]
@@ -88,6 +99,8 @@ class ConclusionDecision:
     controls: ControlResults
     undecided: tuple[str, ...]
     unsupported: int = 0
+    requirements: Requirements | None = None
+    more_cases: str = "raise `count` of test_generation"
 
     @property
     def deciding(self) -> frozenset[str]:
@@ -185,6 +198,8 @@ def decide(run: WorkflowRun) -> ConclusionDecision | None:
         # A completed calibration has dealt with these metrics, too, accepted or not.
         undecided=() if is_calibrated else evaluation.undecided,
         unsupported=unsupported,
+        requirements=requirements_of(run, evaluation, judged),
+        more_cases=more_cases(run),
     )
 
 
@@ -301,14 +316,13 @@ def _gaps(decision: ConclusionDecision, incomplete: Mapping[str, str]) -> Iterat
             code="too_few_cases",
             text=f"{decision.judged} judged answers, and a required share of"
             f" {percent(decision.min_share)} needs"
-            f" {decision.min_cases} or more: raise `count` of test_generation, add documents, or bring your"
-            " own questions (`suite`)",
+            f" {decision.min_cases} or more: {decision.more_cases}",
         )
     elif _is_wide(decision):
         yield EvidenceGap(
             code="wide_interval",
             text=f"{_describe_share(decision)}: the interval is wider than {WIDE} and holds the required"
-            " share; raise `count` of test_generation",
+            f" share; {decision.more_cases}",
         )
     if decision.undecided:
         yield EvidenceGap(
@@ -323,12 +337,33 @@ def _gaps(decision: ConclusionDecision, incomplete: Mapping[str, str]) -> Iterat
             " word of context or question, and no deciding metric fails them: choose an evaluator of"
             " groundedness with a threshold that holds for the controls",
         )
+    yield from _gaps_of_tier(decision)
     # The calibration has a gap of its own above, only where a metric waits for it.
     untested = [name for id, name in incomplete.items() if id != CALIBRATION]
     if untested:
         yield EvidenceGap(
             code="not_tested", text=f"not completed, or nothing was asked: {', '.join(untested)}"
         )
+
+
+_TIER_CODES: Mapping[RequirementKind, GapCode] = {
+    "cases": "too_few_for_tier",
+    "labels": "too_few_labels",
+    "coverage": "coverage",
+}
+
+
+def _gaps_of_tier(decision: ConclusionDecision) -> Iterator[EvidenceGap]:
+    """Yield what the policy demands beyond the evidence, with the shortest way to it."""
+    if decision.requirements is None:
+        return
+    tier = decision.requirements.tier
+    for entry in decision.requirements.missing:
+        # The decision itself needs more cases already.
+        if entry.kind != "cases" or decision.judged >= decision.min_cases:
+            yield EvidenceGap(
+                code=_TIER_CODES[entry.kind], text=f"{entry.text} for tier {tier}: {entry.remedy}"
+            )
 
 
 def _is_wide(decision: ConclusionDecision) -> bool:
@@ -349,5 +384,8 @@ def describe_decision(decision: ConclusionDecision) -> Iterator[str]:
     """Yield the result, what decides, and the metrics that wait for a threshold, in words."""
     yield f"{_describe_share(decision)}; a decision needs {decision.min_cases} or more answers"
     yield f"deciding: {'; '.join(metric.text for metric in decision.metrics) or 'no metric'}"
+    if decision.requirements is not None:
+        stated = "" if decision.requirements.is_stated else ", which the policy takes where none is stated"
+        yield f"tier of materiality: {decision.requirements.tier}{stated}"
     if decision.undecided:
         yield f"reported only, nobody set the threshold: {', '.join(decision.undecided)}"

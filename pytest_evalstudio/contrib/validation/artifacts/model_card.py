@@ -322,6 +322,7 @@ def _lines(card: ModelCard) -> Iterator[str]:
         yield from ("", "## Decision and controls", "")
         yield from (f"- {whole(text)}" for text in describe_decision(card.conclusion.decision))
         yield from (f"- {whole(text)}" for text in control_notes(card.conclusion.decision.controls))
+        yield from _evidence_lines(card.conclusion.decision)
     yield from _result_lines(card)
     yield from ("", "## Weaknesses", "")
     yield from (
@@ -354,6 +355,17 @@ def _lines(card: ModelCard) -> Iterator[str]:
         yield f"- {entry.role}: {whole(entry.name)}, {entry.date}, {entry.decision} ({remarks})"
     if card.unsigned:
         yield f"Without a valid sign-off: {', '.join(card.unsigned)}."
+
+
+def _evidence_lines(decision: ConclusionDecision) -> Iterator[str]:
+    """Yield the evidence that the tier demands, coverage of the documents included, as a table."""
+    if decision.requirements is not None:
+        yield from ("", f"## Evidence for tier {whole(decision.requirements.tier)}", "")
+        yield from ("| Evidence | Reached | Of | Required | |", "| --- | --- | --- | --- | --- |")
+        for entry in decision.requirements.entries:
+            total = "" if entry.total is None else entry.total
+            state = "" if entry.is_met else "missing"
+            yield f"| {entry.name} | {entry.reached} | {total} | {entry.required} | {state} |"
 
 
 def _result_lines(card: ModelCard) -> Iterator[str]:

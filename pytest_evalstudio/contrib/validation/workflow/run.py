@@ -17,11 +17,13 @@ from pytest_evalstudio.asking.answers import digest_of
 from pytest_evalstudio.asking.runs import AskingRun
 from pytest_evalstudio.contrib.validation.methods.progress import Progress
 from pytest_evalstudio.contrib.validation.methods.typed_results import R, json_ready, read_results
+from pytest_evalstudio.contrib.validation.workflow.configured_files import named_files
 from pytest_evalstudio.contrib.validation.workflow.context import StepContext
 from pytest_evalstudio.contrib.validation.workflow.corpus import WorkflowCorpus
 from pytest_evalstudio.contrib.validation.workflow.documents import digest, relative
 from pytest_evalstudio.contrib.validation.workflow.environment import environment
 from pytest_evalstudio.contrib.validation.workflow.masking import mask_artifacts, masked_mapping
+from pytest_evalstudio.contrib.validation.workflow.policy import governing_policy, tier_name
 from pytest_evalstudio.contrib.validation.workflow.states import (
     ARTIFACTS,
     CurrentStatus,
@@ -52,12 +54,6 @@ from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 LOCK = ".lock"
 EVALUATOR = "evaluator."
-SMALL = 1_000_000
-"""Bytes of the largest file that a configuration names and whose content counts: weights of models are
-larger.
-"""
-MOST_FILES = 200
-LONGEST_NAME = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +75,11 @@ class WorkflowRun:
     """A workflow file and the artifacts of its steps.
 
     Args:
-        path: of the file; documents and artifacts start at its folder.
+        path: of the file; documents, policy and artifacts start at its folder.
         config: what applies to the file.
 
     Raises:
-        DataError: if the file names an unknown step or parameter, or a missing document.
+        DataError: if the file names an unknown step, parameter or tier, or a missing document.
     """
 
     def __init__(self, workflow: Workflow, path: Path, config: Configuration, registry: Registry) -> None:
@@ -106,6 +102,8 @@ class WorkflowRun:
                     "there is no step of this name."
                     f" {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}",
                 )
+        self.policy, self.policy_file = governing_policy(workflow.governance.policy, path)
+        self.tier = tier_name(self.policy, workflow.governance.materiality, str(path))
         self.corpus = WorkflowCorpus(workflow.documents, path, config, registry)
         for document in self.documents:
             if "://" not in document and Path(document).resolve().is_relative_to(self.folder.resolve()):
@@ -151,6 +149,16 @@ class WorkflowRun:
     def is_completed(self, id: str) -> bool:
         """Report whether a step is known, has run and is not outdated."""
         return any(spec.id == id for spec in self.specs) and self.status(id).status == "completed"
+
+    def is_current(self, id: str) -> bool:
+        """Report whether a step has run on what there is now, completed or waiting."""
+        known = any(spec.id == id for spec in self.specs)
+        return known and self.status(id).status in ("completed", "waiting")
+
+    def figures_of(self, id: str) -> Mapping[str, Any]:
+        """Return the results of a step's last run as its state holds them; none before the first run."""
+        state = self.status(id).state
+        return {} if state is None else state.figures
 
     def asks(self, id: str) -> bool:
         """Report whether a step asks models."""
@@ -352,7 +360,10 @@ class WorkflowRun:
             for name in used
             if name.startswith(EVALUATOR)
         }
-        return {**settings, "files": [digest(str(path)) for path in _files_of(settings, self.config.folder)]}
+        return {
+            **settings,
+            "files": [digest(str(path)) for path in named_files(settings, self.config.folder)],
+        }
 
     def _home(self) -> Path:
         """Return the folder of the artifacts.
@@ -389,21 +400,3 @@ def _masked_problem(problem: Problem) -> Problem:
         attributes=masked_mapping(problem.attributes),
         actions=masked(problem.actions),
     )
-
-
-def _files_of(value: Any, folder: Path) -> Iterator[Path]:
-    """Yield the small files that a configuration names, and those in folders that it names."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from _files_of(item, folder)
-    elif isinstance(value, str) and value and len(value) <= LONGEST_NAME and "\0" not in value:
-        path = folder / value
-        inside = (
-            sorted(path.iterdir())[:MOST_FILES]
-            # Not all files of the configuration's own folder, where a value is ".".
-            if path.is_dir() and path.resolve() != folder.resolve()
-            else [path]
-        )
-        yield from (file for file in inside if file.is_file() and file.stat().st_size <= SMALL)

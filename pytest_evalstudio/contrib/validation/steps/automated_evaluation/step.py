@@ -36,8 +36,12 @@ from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results imp
     MIN_PASS_SHARE,
     EvaluationResults,
 )
+from pytest_evalstudio.contrib.validation.steps.test_generation.coverage import figures, statements
+from pytest_evalstudio.contrib.validation.steps.test_generation.results import Coverage
 from pytest_evalstudio.contrib.validation.steps.test_validation.files import ID as TEST_VALIDATION
 from pytest_evalstudio.contrib.validation.steps.test_validation.files import VALIDATED
+from pytest_evalstudio.contrib.validation.steps.topic_modeling.files import ID as TOPIC_MODELING
+from pytest_evalstudio.contrib.validation.steps.topic_modeling.files import read_topics
 from pytest_evalstudio.contrib.validation.workflow.context import StepContext
 from pytest_evalstudio.contrib.validation.workflow.documents import moved
 from pytest_evalstudio.contrib.validation.workflow.parameters import Level, Names
@@ -48,7 +52,7 @@ from pytest_evalstudio.formats.suite import Test, TestSuite
 from pytest_evalstudio.scoring.plan import Plan
 
 
-@step(ID, name="Automated evaluation", number=4, after=(TEST_VALIDATION,))
+@step(ID, name="Automated evaluation", number=4, after=(TEST_VALIDATION,), uses=(TOPIC_MODELING,))
 @dataclass(frozen=True)
 class AutomatedEvaluation:
     """The valid test cases are put to the model under validation, and its answers to the evaluators.
@@ -107,6 +111,7 @@ class AutomatedEvaluation:
                 undecided=undecided_metrics(plan.selected, deciding) if is_chosen else (),
                 controls=controlled.results,
                 min_pass_share=self.min_pass_share,
+                coverage=_coverage(context, suite),
             ),
             problems=problems_of(context, ID),
         )
@@ -128,6 +133,12 @@ class AutomatedEvaluation:
             context, context.config, plan.selected, self.thresholds, self.max_judged_controls
         )
         return scorer.control([case for _, case in suite.cases()], deciding)
+
+
+def _coverage(context: StepContext, suite: TestSuite) -> Coverage:
+    """Return the coverage of the documents by the cases that are asked."""
+    folder = context.earlier.get(TOPIC_MODELING)
+    return Coverage() if folder is None else figures(statements(suite, read_topics(folder).chunks))
 
 
 def _asked(suite: TestSuite, controlled: Controlled, folder: Path, to: Path) -> TestSuite:
