@@ -28,6 +28,7 @@ import pytest_evalstudio
 from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.cli.main import parser_of_commands
+from pytest_evalstudio.contrib.validation.workflow.policy import CoverageShares, default_policy
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Exchange
 from pytest_evalstudio.core.docstrings import summary_of
@@ -237,6 +238,15 @@ def attacks() -> Iterator[str]:
         if spec.purpose == "adversarial":
             ways = [*([] if spec.unanswerable else ["the fact"]), *(["a refusal"] * spec.refusal_withstands)]
             yield _row(f"`{id}`", spec.description, " or ".join(ways), spec.concession)
+
+
+def tiers() -> Iterator[str]:
+    """Describe the evidence that the default policy demands of each tier."""
+    shares = list(CoverageShares.model_fields)
+    yield from _head("Tier", "Judged answers", "Labels of people", *(f"Of the {name}" for name in shares))
+    for name, tier in default_policy().tiers.items():
+        values = [f"{getattr(tier.min_coverage, each):.0%}".replace("%", " %") for each in shares]
+        yield _row(f"`{name}`", str(tier.min_cases), str(tier.min_labels), *values)
 
 
 def options() -> Iterator[str]:
@@ -488,6 +498,7 @@ TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "hosts": hosts,
     "perturbators": perturbators,
     "attacks": attacks,
+    "tiers": tiers,
     "options": options,
     "configuration": configuration,
     "limits": limits,
