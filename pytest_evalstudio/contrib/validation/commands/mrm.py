@@ -181,10 +181,10 @@ def show_status(arguments: argparse.Namespace) -> int:
         completed = sum(step.status == "completed" for step in steps)
         say(f"{run.title}: {completed} of {len(steps)} steps completed")
         for step in steps:
-            when = f" {step.state.finished}" if step.state else ""
+            when = f" {_finished(step)}" if _finished(step) else ""
             message = _message(step)
             say(
-                f"  {step.spec.number}. {step.spec.id:<28}{step.status:<10}{when}"
+                f"  {step.spec.number}. {step.spec.id:<28}{_status_word(step):<10}{when}"
                 + (f"  {message}" if message else "")
             )
         say(*_asking_lines(run, steps), *_conclusion_lines(summarise(run)))
@@ -198,13 +198,30 @@ def _entry(run: WorkflowRun, step: StepStatus) -> dict[str, object]:
         "status": step.status,
         "lacks": list(step.lacks),
         "summary": step.state.summary if step.state else "",
+        "failure": step.failure.reason if step.failure else "",
         "waits": step.state.waits if step.state else "",
-        "finished": step.state.finished if step.state else None,
+        "finished": _finished(step) or None,
         "artifacts": str(run.folder_of(step.spec.id)),
     }
 
 
+def _status_word(step: StepStatus) -> str:
+    """Return the status; a step that asked nobody and measured nothing has no result."""
+    if step.failure is not None:
+        return "failed"
+    is_empty = step.status == "completed" and step.state is not None and not step.state.figures
+    return "no result" if is_empty else step.status
+
+
+def _finished(step: StepStatus) -> str:
+    if step.failure is not None:
+        return step.failure.finished
+    return step.state.finished if step.state is not None else ""
+
+
 def _message(step: StepStatus) -> str:
+    if step.failure is not None:
+        return step.failure.reason
     if step.lacks:
         return f"needs {', '.join(step.lacks)}"
     return (step.state.waits or step.state.summary) if step.state else ""

@@ -28,6 +28,7 @@ from pytest_evalstudio.contrib.validation.workflow.states import (
     ARTIFACTS,
     CurrentStatus,
     State,
+    StepFailure,
     claim,
     clear,
     digests,
@@ -35,12 +36,14 @@ from pytest_evalstudio.contrib.validation.workflow.states import (
     finish,
     is_whole,
     keep_edited,
+    read_failure,
     read_state,
     sizes,
+    write_failure,
     write_state,
 )
 from pytest_evalstudio.contrib.validation.workflow_file import Workflow
-from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
+from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, nearest
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.declaring import parameters
@@ -63,12 +66,14 @@ class StepStatus:
     Attributes:
         lacks: ids of the steps that must be completed before it can run, in order.
         state: its last run; None before the first.
+        failure: of the last run; None if it did not fail.
     """
 
     spec: StepSpec
     status: CurrentStatus
     lacks: tuple[str, ...]
     state: State | None
+    failure: StepFailure | None = None
 
 
 class WorkflowRun:
@@ -133,9 +138,10 @@ class WorkflowRun:
         spec = self._spec(id)
         state = read_state(self.folder_of(id))
         lacks = tuple(other for other in spec.after if self.status(other).status != "completed")
-        if state is None:
-            return StepStatus(spec=spec, status="not run", lacks=lacks, state=None)
         folder = self.folder_of(id)
+        if state is None:
+            failure = read_failure(folder)
+            return StepStatus(spec=spec, status="not run", lacks=lacks, state=None, failure=failure)
         # A step does not run again by itself over artifacts that people have edited.
         is_changed = state.identity != self._identity(spec) and not edited(folder, state)
         if lacks or is_changed or not is_whole(folder, state):
@@ -263,7 +269,12 @@ class WorkflowRun:
             progress=progress,
             run=asking,
         )
-        result: StepResult = self._steps[id].run(context)
+        try:
+            result: StepResult = self._steps[id].run(context)
+        except EvalStudioError as exc:
+            reason, finished = masked(str(exc)), _now()
+            write_failure(folder, StepFailure(reason=reason, finished=finished))
+            raise
         mask_artifacts(folder)
         # Only the first steps read the documents and their collections.
         notes = [*result.notes, *(() if spec.after else self.corpus.notes)]
@@ -275,7 +286,7 @@ class WorkflowRun:
             identity=identity,
             # New at each run: later steps, whose identity has it, are outdated by it even with equal inputs.
             stamp=uuid.uuid4().hex,
-            finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            finished=_now(),
             seconds=round(time.perf_counter() - started, 3),
             environment=environment(),
             figures=masked_mapping(json_ready(result.figures)),
@@ -391,6 +402,10 @@ class WorkflowRun:
 
     def _wrong(self, location: str, message: str) -> DataError:
         return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{location}")
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
 def _masked_problem(problem: Problem) -> Problem:

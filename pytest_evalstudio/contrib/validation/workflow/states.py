@@ -21,7 +21,9 @@ FILE = "step.json"
 VERSION = 4
 STARTED = ".evalstudio-started.json"
 """In a step's folder while the step runs: lists the files that were there before."""
-_OURS = frozenset([FILE, STARTED, MANIFEST])
+FAILURE = ".evalstudio-failure.json"
+"""In a step's folder after a run that failed, with the reason."""
+_OURS = frozenset([FILE, STARTED, FAILURE, MANIFEST])
 MARK = ".evalstudio-workflow"
 """In the folder of a workflow's artifacts: the suites and labs in its steps' folders are no tests of the
 project's.
@@ -98,6 +100,31 @@ def write_state(folder: Path, state: State) -> None:
     write_whole(folder / FILE, text.encode())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFailure:
+    """Reason for which the last run of a step failed.
+
+    Attributes:
+        finished: ISO 8601 with time zone.
+    """
+
+    reason: str
+    finished: str
+
+
+def read_failure(folder: Path) -> StepFailure | None:
+    """Return the failure of a step's last run; None if it did not fail."""
+    try:
+        return msgspec.json.decode((folder / FAILURE).read_bytes(), type=StepFailure)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def write_failure(folder: Path, failure: StepFailure) -> None:
+    """Put a failure into the folder of its step."""
+    write_whole(folder / FAILURE, msgspec.json.encode(failure) + b"\n")
+
+
 def sizes(folder: Path) -> dict[str, int]:
     """Return name and size in bytes of each file that a step has written to its folder."""
     foreign = _foreign(folder) or frozenset()
@@ -155,6 +182,7 @@ def clear(folder: Path) -> None:
     listed = _listed_artifacts(folder)
     foreign = _foreign(folder)
     (folder / FILE).unlink(missing_ok=True)
+    (folder / FAILURE).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     OutputFolder(folder).remove_all()
     for path in folder.iterdir():
