@@ -20,6 +20,13 @@ CONTRIB = Contrib(
             items="pytest_evalstudio.contrib.validation.workflow.policy:no_items",
             validate="pytest_evalstudio.contrib.validation.workflow.policy:validate_policy",
         ),
+        FileKind(
+            name="guidance",
+            model="pytest_evalstudio.contrib.validation.workflow.guidance:Guidance",
+            root="evalstudio_guidance",
+            items="pytest_evalstudio.contrib.validation.workflow.guidance:no_items",
+            validate="pytest_evalstudio.contrib.validation.workflow.guidance:validate_guidance",
+        ),
     ),
     artifact_mark=".evalstudio-workflow",
     step_lines="pytest_evalstudio.contrib.validation.step_lines:control_lines_of",

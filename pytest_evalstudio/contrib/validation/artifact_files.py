@@ -17,7 +17,8 @@ from pytest_evalstudio.contrib.validation.artifacts.evidence import (
     report_files,
 )
 from pytest_evalstudio.contrib.validation.artifacts.guardrails import guardrails
-from pytest_evalstudio.contrib.validation.artifacts.model_card import card_markdown, model_card
+from pytest_evalstudio.contrib.validation.artifacts.model_card import model_card
+from pytest_evalstudio.contrib.validation.artifacts.model_card_text import card_markdown
 from pytest_evalstudio.contrib.validation.artifacts.prompt_extension import choose_rules, prompt_extension
 from pytest_evalstudio.contrib.validation.artifacts.signature import sign_head
 from pytest_evalstudio.contrib.validation.artifacts.summary import StepSummary, markdown, summarise

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from pytest_evalstudio.contrib.validation.artifacts.conclusion import describe_decision
 from pytest_evalstudio.contrib.validation.artifacts.evidence import evidence_rows
-from pytest_evalstudio.contrib.validation.artifacts.model_card import ModelCard, inventory_rows
+from pytest_evalstudio.contrib.validation.artifacts.model_card import ModelCard
+from pytest_evalstudio.contrib.validation.artifacts.model_card_text import inventory_rows
 from pytest_evalstudio.contrib.validation.artifacts.summary import WorkflowSummary
 from pytest_evalstudio.contrib.validation.methods.controls.results import exclusion_notes
 from pytest_evalstudio.report import assets

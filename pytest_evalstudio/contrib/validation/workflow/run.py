@@ -22,6 +22,7 @@ from pytest_evalstudio.contrib.validation.workflow.context import StepContext
 from pytest_evalstudio.contrib.validation.workflow.corpus import WorkflowCorpus
 from pytest_evalstudio.contrib.validation.workflow.documents import digest, relative
 from pytest_evalstudio.contrib.validation.workflow.environment import environment
+from pytest_evalstudio.contrib.validation.workflow.guidance import governing_guidance
 from pytest_evalstudio.contrib.validation.workflow.masking import mask_artifacts, masked_mapping
 from pytest_evalstudio.contrib.validation.workflow.policy import governing_policy, tier_name
 from pytest_evalstudio.contrib.validation.workflow.states import (
@@ -108,6 +109,7 @@ class WorkflowRun:
                     f" {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}",
                 )
         self.policy, self.policy_file = governing_policy(workflow.governance.policy, path)
+        self.guidance, self.guidance_file = governing_guidance(workflow.governance.guidance, path)
         self.tier = tier_name(self.policy, workflow.governance.materiality, str(path))
         self.corpus = WorkflowCorpus(workflow.documents, path, config, registry)
         for document in self.documents:
