@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pytest_evalstudio.contrib.validation.artifacts.conclusion import describe_decision
 from pytest_evalstudio.contrib.validation.artifacts.evidence import evidence_rows
+from pytest_evalstudio.contrib.validation.artifacts.finding_counts import finding_counts
 from pytest_evalstudio.contrib.validation.artifacts.model_card import ModelCard
 from pytest_evalstudio.contrib.validation.artifacts.model_card_text import inventory_rows
 from pytest_evalstudio.contrib.validation.artifacts.summary import WorkflowSummary
@@ -38,6 +39,7 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card
                 "control_texts": [] if decision is None else list(exclusion_notes(decision.controls)),
                 "card": card,
                 "inventory": list(inventory_rows(card.inventory)),
+                "finding_counts": finding_counts(summary),
                 "fingerprints": list(evidence_rows(card.evidence)),
             }
         )

@@ -15,11 +15,8 @@ from pytest_evalstudio.contrib.validation.artifacts.requirements import (
     requirements_of,
 )
 from pytest_evalstudio.contrib.validation.artifacts.unsupported import MAX_SHARE, has_unsupported_sentence
-from pytest_evalstudio.contrib.validation.methods.controls.deciding import (
-    FAILED_RESPONSES,
-    DecidingMetric,
-    case_passes,
-)
+from pytest_evalstudio.contrib.validation.methods.controls.counting import judged_items
+from pytest_evalstudio.contrib.validation.methods.controls.deciding import DecidingMetric
 from pytest_evalstudio.contrib.validation.methods.controls.results import (
     MAX_CONTRADICTIONS,
     ControlResults,
@@ -32,7 +29,7 @@ from pytest_evalstudio.contrib.validation.workflow.calibration import ID as CALI
 from pytest_evalstudio.contrib.validation.workflow.calibration import calibration_outcome
 from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow
+from pytest_evalstudio.record.schema import EvaluatorEntry, RecordRow
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import LEVEL, Interval
@@ -130,6 +127,7 @@ class Conclusion:
         limits: what else restricts the conclusion.
         gaps: missing evidence; with any, the conclusion is "insufficient evidence".
         decision: the deciding metrics and their result; None if nothing is evaluated.
+        low_share: the share of passes where it is among the facts that make the model unfit, in words.
     """
 
     fitness: Fitness
@@ -137,6 +135,7 @@ class Conclusion:
     limits: tuple[str, ...]
     gaps: tuple[EvidenceGap, ...] = ()
     decision: ConclusionDecision | None = None
+    low_share: str = ""
 
 
 def min_cases(min_share: float, level: float = LEVEL) -> int:
@@ -179,10 +178,7 @@ def decide(run: WorkflowRun) -> ConclusionDecision | None:
     )
     deciding = tuple(metric for name, metric in metrics.items() if name not in controls.thresholds)
     passed = judged = unsupported = 0
-    for item in record.items():
-        verdict = case_passes(_response(item), _scores(item), deciding)
-        if verdict is None or item.key in controls.cases:
-            continue
+    for item, verdict in judged_items(record, deciding, controls.cases):
         judged += 1
         passed += verdict
         unsupported += verdict and any(map(_is_unsupported, item.rows))
@@ -214,27 +210,10 @@ def _calibrated(run: WorkflowRun, evaluators: Mapping[str, EvaluatorEntry]) -> I
             )
 
 
-def _response(item: Item) -> bool | None:
-    """Return the verdict on an answer as such: False for no answer, True for an expected refusal."""
-    if item.code in FAILED_RESPONSES:
-        return False
-    expects_refusal = any(row.expects == "refusal" for row in item.rows)
-    return True if expects_refusal and item.verdict in ("passed", "xpassed") else None
-
-
 def _is_unsupported(row: RecordRow) -> bool:
     """Report whether an answer invents a sentence; without context nothing tells."""
     sources = (*row.answer.context, row.question, row.expected_output)
     return bool(row.answer.context) and has_unsupported_sentence(row.answer.text, sources)
-
-
-def _scores(item: Item) -> dict[str, float | None]:
-    return {
-        f"{id}.{key}": score
-        for id, verdict in item.verdicts.items()
-        if verdict.status == "score"
-        for key, score in verdict.scores.items()
-    }
 
 
 def concluded(
@@ -259,13 +238,14 @@ def concluded(
     if decision is None:
         return Conclusion(fitness="not assessed", decided_by=tuple(high), limits=tuple(limits))
     gaps = tuple(_gaps(decision, incomplete))
-    share_text = _describe_share(decision)
+    share_text, low_share = _describe_share(decision), ""
     low, upper = decision.interval or (0.0, 1.0)
     is_open = low < decision.min_share <= upper
     is_below = bool(decision.judged) and decision.passed < decision.min_share * decision.judged
     # Narrow enough to decide: the observed share counts, although the interval holds the required one.
     if upper < decision.min_share or (is_open and is_below and not _is_wide(decision)):
         high.insert(0, share_text)
+        low_share = share_text
     elif is_open and not _is_wide(decision):
         limits.insert(0, share_text)
     limits += [f"not controlled: {name} ({why})" for name, why in _uncontrolled(decision).items()]
@@ -281,7 +261,12 @@ def concluded(
         else "fit"
     )
     return Conclusion(
-        fitness=fitness, decided_by=tuple(high), limits=tuple(limits), gaps=gaps, decision=decision
+        fitness=fitness,
+        decided_by=tuple(high),
+        limits=tuple(limits),
+        gaps=gaps,
+        decision=decision,
+        low_share=low_share,
     )
 
 

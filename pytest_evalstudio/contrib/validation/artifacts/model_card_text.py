@@ -28,6 +28,9 @@ def _lines(card: ModelCard) -> Iterator[str]:
         yield from (whole(card.description), "")
     yield f"Model: {whole(card.model or 'the configured one')}. Documents: {_joined(card.documents)}."
     yield from ("", f"Conclusion: **{card.conclusion.fitness}**.")
+    for status in card.sign_offs:
+        if status.is_valid and status.sign_off.exception_text:
+            yield f"- **{whole(status.sign_off.exception_text)}**"
     yield from (f"- Missing ({gap.code}): {whole(gap.text)}" for gap in card.conclusion.gaps)
     yield from (f"- Decided by {whole(text)}" for text in card.conclusion.decided_by)
     yield from (f"- Limit: {whole(text)}" for text in card.conclusion.limits)

@@ -321,6 +321,9 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
     yield f"{summary.completed} of {len(summary.steps)} steps are completed."
     conclusion = conclude(summary)
     yield from ("", "## Conclusion", "", f"**{conclusion.fitness.capitalize()}.**")
+    for status in summary.sign_offs:
+        if status.is_valid and status.sign_off.exception_text:
+            yield f"- **{whole(status.sign_off.exception_text)}**"
     yield from (f"- Missing ({gap.code}): {whole(gap.text)}" for gap in conclusion.gaps)
     yield from (f"- Decided by {whole(text)}" for text in conclusion.decided_by)
     yield from (f"- Limit: {whole(text)}" for text in conclusion.limits)

@@ -21,7 +21,7 @@ from pytest_evalstudio.contrib.validation.workflow.configured_files import named
 from pytest_evalstudio.contrib.validation.workflow.context import StepContext
 from pytest_evalstudio.contrib.validation.workflow.corpus import WorkflowCorpus
 from pytest_evalstudio.contrib.validation.workflow.documents import digest, relative
-from pytest_evalstudio.contrib.validation.workflow.environment import environment
+from pytest_evalstudio.contrib.validation.workflow.environment import environment, person
 from pytest_evalstudio.contrib.validation.workflow.guidance import governing_guidance
 from pytest_evalstudio.contrib.validation.workflow.masking import mask_artifacts, masked_mapping
 from pytest_evalstudio.contrib.validation.workflow.policy import governing_policy, tier_name
@@ -168,6 +168,11 @@ class WorkflowRun:
         state = self.status(id).state
         return {} if state is None else state.figures
 
+    def persons(self) -> frozenset[str]:
+        """Return the persons who ran the steps."""
+        states = (read_state(self.folder_of(spec.id)) for spec in self.specs)
+        return frozenset(state.ran_by for state in states if state is not None and state.ran_by)
+
     def asks(self, id: str) -> bool:
         """Report whether a step asks models."""
         return "model" in self._spec(id).configured_of(self._steps[id])
@@ -296,6 +301,7 @@ class WorkflowRun:
             notes=[masked(note) for note in dict.fromkeys(notes) if note],
             artifacts=sizes(folder),
             editable=digests(folder, spec.editable),
+            ran_by=masked(person()),
         )
         write_state(folder, state)
         finish(folder)

@@ -59,6 +59,7 @@ class State:
         stamp: differs for each run; steps that use these artifacts depend on it.
         seconds: it took.
         environment: names and versions of Python, platform and packages.
+        ran_by: account, or what EVALSTUDIO_RAN_BY names; "" where it is not known.
         artifacts: the files that it left, and their sizes in bytes.
         editable: digests of those of them that people may edit, as the step left them.
     """
@@ -77,6 +78,7 @@ class State:
     notes: list[str] = field(default_factory=list)
     artifacts: dict[str, int] = field(default_factory=dict)
     editable: dict[str, str] = field(default_factory=dict)
+    ran_by: str = ""
 
 
 def read_state(folder: Path) -> State | None:

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pytest_evalstudio.api.evaluate import verdict_word
+from pytest_evalstudio.contrib.validation.methods.controls.counting import count_passes
 from pytest_evalstudio.contrib.validation.methods.controls.deciding import (
     DecidingMetric,
     deciding_metrics,
@@ -49,6 +50,8 @@ from pytest_evalstudio.contrib.validation.workflow.patches import patched_questi
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.suite import Test, TestSuite
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.scoring.plan import Plan
 
 
@@ -86,13 +89,17 @@ class AutomatedEvaluation:
         suite.save(context.folder / ASKED)
         results = ask_and_evaluate(context, suite, context.folder, self.evaluators, self.thresholds)
         verdicts: dict[str, int] = dict(sorted(Counter(verdict_word(result) for result in results).items()))
-        counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
+        decides = [metric for metric in deciding if metric.metric not in controlled.results.thresholds]
+        passes = count_passes(RecordReader(context.folder / FILE), decides, controlled.results.cases)
+        # Metrics that do not decide fail cases, too: their count must not stand beside the other unexplained.
+        passed_all = sum(verdicts.get(word, 0) for word in ("passed", "xpassed"))
+        by_all = "" if passed_all == passes.passed else f" ({passed_all} pass all metrics)"
         waits = unanswered(results)
         # Evaluators that nobody chose need no thresholds of people.
         is_chosen = bool(self.evaluators or context.workflow.evaluators or context.config.evaluators)
         return StepResult(
-            summary=f"{len(results.items)} test cases: {counts}; {control_summary(controlled.results)}"
-            + (f"; {waits}" if waits else ""),
+            summary=f"{len(results.items)} test cases: {passes.text}{by_all};"
+            f" {control_summary(controlled.results)}" + (f"; {waits}" if waits else ""),
             notes=(
                 *(
                     (f"{patched} test cases are left out: a corpus patch has their answers",)
