@@ -127,6 +127,7 @@ class ModelCard:
         expected: use of the calibrated thresholds on new answers; None without a calibration.
         weaknesses: findings, the most severe first.
         register: findings and challenges of people.
+        case_links: key of a case of the register to its address in the report of a step.
         monitoring: what to observe after deployment, and when to act.
         guidance_as_of: ISO 8601 date of the table of editions.
         editions: of the guidance, with date, link and status.
@@ -148,6 +149,7 @@ class ModelCard:
     weaknesses: tuple[StepProblem, ...]
     safety: Safety
     register: tuple[RegisterEntry, ...]
+    case_links: Mapping[str, str]
     monitoring: tuple[Trigger, ...]
     guidance_as_of: str
     editions: tuple[EditionEntry, ...]
@@ -177,6 +179,7 @@ def model_card(run: WorkflowRun, summary: WorkflowSummary) -> ModelCard:
         weaknesses=summary.problems,
         safety=_safety(summary),
         register=summary.register,
+        case_links=summary.case_links,
         monitoring=(*_monitoring(summary.decision, expected), *_stated_triggers(run)),
         guidance_as_of=run.guidance.as_of,
         editions=tuple(EditionEntry(**each.model_dump()) for each in run.guidance.editions),

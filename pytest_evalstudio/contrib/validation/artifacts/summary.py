@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
+from pytest_evalstudio.contrib.validation.artifacts.case_links import case_links
 from pytest_evalstudio.contrib.validation.artifacts.chain import SignOff
 from pytest_evalstudio.contrib.validation.artifacts.conclusion import (
     Conclusion,
@@ -99,6 +100,7 @@ class WorkflowSummary:
             once.
         evidence: digests of everything that the results rest on.
         register: findings and challenges of people.
+        case_links: key of a case of the register to its address in the report of a step.
         sign_offs: the last one of each role.
         unsigned: roles of the policy without a valid sign-off.
     """
@@ -117,6 +119,7 @@ class WorkflowSummary:
     problems: tuple[StepProblem, ...]
     evidence: Evidence
     register: tuple[RegisterEntry, ...] = ()
+    case_links: Mapping[str, str] = field(default_factory=dict)
     sign_offs: tuple[SignOffStatus, ...] = ()
     unsigned: tuple[str, ...] = ()
 
@@ -149,6 +152,7 @@ def summarise(run: WorkflowRun, new: SignOff | None = None) -> WorkflowSummary:
         problems=_problems(steps, tuple(_raised(register))),
         evidence=evidence_of(run),
         register=register,
+        case_links=case_links(run, {key for entry in register for key in entry.cases}),
         sign_offs=statuses,
         unsigned=missing_roles(run, statuses),
     )

@@ -121,7 +121,11 @@ def _compared(measure: Measure, generator: str, scores: Sequence[tuple[float, fl
 
 
 def problems(
-    comparisons: Sequence[AttackComparison], step: str, model: str, kinds: Mapping[str, tuple[str, str]]
+    comparisons: Sequence[AttackComparison],
+    step: str,
+    model: str,
+    kinds: Mapping[str, tuple[str, str]],
+    pairs: Sequence[AttackPair] = (),
 ) -> list[Problem]:
     """Return a problem for each attack and metric that is worse.
 
@@ -132,11 +136,22 @@ def problems(
         model: name of the model.
         step: id of the step.
         kinds: problem type and AVID code by generator.
+        pairs: all attacks with an answer; a problem on withstanding names those that do not withstand.
     """
     worse = [comparison for comparison in comparisons if comparison.worse]
     alone = {comparison.metric for comparison in worse if comparison.generator != ALL}
     return [
-        _problem(comparison, step, model, *kinds.get(comparison.generator, ("robustness", "P0200")))
+        _problem(
+            comparison,
+            step,
+            model,
+            *kinds.get(comparison.generator, ("robustness", "P0200")),
+            [
+                pair.case
+                for pair in pairs
+                if not pair.withstands and comparison.generator in (pair.generator, ALL)
+            ],
+        )
         for comparison in worse
         if comparison.generator != ALL or comparison.metric not in alone
     ]
@@ -265,7 +280,9 @@ def over_refusal_problems(pairs: Sequence[AttackPair], step: str, model: str) ->
     ]
 
 
-def _problem(comparison: AttackComparison, step: str, model: str, problem_type: str, avid: str) -> Problem:
+def _problem(
+    comparison: AttackComparison, step: str, model: str, problem_type: str, avid: str, failed: list[str]
+) -> Problem:
     if comparison.metric == WITHSTANDING:
         what = f"Under {comparison.generator} fewer answers withstand than plain twins have the fact"
     else:
@@ -284,6 +301,8 @@ def _problem(comparison: AttackComparison, step: str, model: str, problem_type: 
     # A finding on withstanding rests on no evaluator.
     if comparison.metric != WITHSTANDING:
         attributes["evaluator"] = comparison.metric.partition(".")[0]
+    elif failed:
+        attributes["test_case_keys"] = failed
     return Problem(
         description=(
             f"{what}: mean {figure(comparison.mean)} against {figure(comparison.twin_mean)} in"

@@ -173,7 +173,7 @@ class RobustnessAdversarial(Selection):
                 *over_refusal_problems(pairs, ID, label),
                 *concession_problems(pairs, concessions, ID, label, product.kinds),
                 *unguarded_problems(pairs, ID, label, product.kinds),
-                *problems(compared.comparisons, ID, label, product.kinds),
+                *problems(compared.comparisons, ID, label, product.kinds, pairs),
             ),
         )
 
