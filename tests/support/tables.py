@@ -28,6 +28,8 @@ import pytest_evalstudio
 from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.cli.main import parser_of_commands
+from pytest_evalstudio.contrib.redteam.owasp import owasp_table
+from pytest_evalstudio.contrib.validation.workflow.guidance import default_guidance
 from pytest_evalstudio.contrib.validation.workflow.policy import CoverageShares, default_policy
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Exchange
@@ -238,6 +240,26 @@ def attacks() -> Iterator[str]:
         if spec.purpose == "adversarial":
             ways = [*([] if spec.unanswerable else ["the fact"]), *(["a refusal"] * spec.refusal_withstands)]
             yield _row(f"`{id}`", spec.description, " or ".join(ways), spec.concession)
+
+
+def owasp() -> Iterator[str]:
+    """Describe the risks of OWASP's lists by edition."""
+    table = owasp_table()
+    yield from _head("Risk", "LLM 2025", "LLM 2026")
+    for risk in table.risks:
+        yield _row(risk.title, risk.id_2025, risk.id_2026)
+    yield ""
+    agentic = ", ".join(f"{risk.id} {risk.title}" for risk in table.agentic)
+    links = ", ".join(f"[{each.title}]({each.link}) ({each.date})" for each in table.lists)
+    yield f"Agentic list: {agentic}. Sources: {links}."
+
+
+def guidance() -> Iterator[str]:
+    """Describe the editions of the guidance."""
+    yield from _head("Id", "Edition", "Date", "Status")
+    for edition in default_guidance().editions:
+        title = f"[{edition.title}]({edition.link})" if edition.link else edition.title
+        yield _row(edition.id, title, edition.date, edition.status)
 
 
 def tiers() -> Iterator[str]:
@@ -499,6 +521,8 @@ TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "perturbators": perturbators,
     "attacks": attacks,
     "tiers": tiers,
+    "owasp": owasp,
+    "guidance": guidance,
     "options": options,
     "configuration": configuration,
     "limits": limits,

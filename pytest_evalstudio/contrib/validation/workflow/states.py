@@ -33,8 +33,9 @@ PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
 GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
 ARCHIVE = "workflow_artifacts.zip"
 CARD, CARD_DATA, CARD_PAGE = "model_card.md", "model_card.json", "model_card.html"
+ANNEX = "annex_iv.html"
 ARTIFACTS = (
-    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, CARD_PAGE, PATCH, EXTENSION),
+    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, CARD_PAGE, ANNEX, PATCH, EXTENSION),
     *(GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE),
 )
 """Files of a whole workflow, beside the folders of its steps."""

@@ -69,6 +69,17 @@ def test_the_card_names_the_editions_that_it_follows(workflow: Path) -> None:
     assert "Editions, as of 2026-" in page
 
 
+def test_the_page_of_annex_iv_has_what_is_there_and_what_is_to_be_added(workflow: Path) -> None:
+    card_of(workflow)
+    page = (home(workflow) / "annex_iv.html").read_text(encoding="utf-8")
+    titles = [f"<h2>{point.point}. {point.title}</h2>" for point in default_guidance().annex_iv]
+    assert len(titles) == 9
+    assert all(title in page for title in titles)
+    assert "conclusion of the validation: insufficient evidence" in page
+    assert page.count("The validation gives nothing for this point.") >= 2
+    assert page.count("To be added by the provider: ") == 9
+
+
 def test_another_table_of_guidance_is_used(workflow: Path) -> None:
     guidance = {
         "as_of": "2027-01-01",
