@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from pytest_evalstudio.contrib.validation.artifacts.summary import WorkflowSummary, conclude
+from pytest_evalstudio.contrib.validation.artifacts.summary import (
+    RAISED,
+    WorkflowSummary,
+    conclude,
+    merged_findings,
+)
 from pytest_evalstudio.core.outcomes import SEVERITIES
-from pytest_evalstudio.record.problems import problem_groups
 from pytest_evalstudio.text.figures import counted
 
 
@@ -46,13 +50,12 @@ class FindingCounts:
 
 def finding_counts(summary: WorkflowSummary) -> FindingCounts:
     """Return the number of findings of a workflow."""
-    first = [group[0] for group in problem_groups(summary.problems)]
-    severities = Counter(problem.severity for problem in first)
+    findings = merged_findings(summary.problems)
+    severities = Counter(finding.severity for finding in findings)
     known = {entry.description for entry in summary.register}
-    of_steps = [problem for problem in summary.problems if problem.code != "raised_by_people"]
     return FindingCounts(
         by_severity={severity: severities[severity] for severity in SEVERITIES},
         deciding=len(conclude(summary).decided_by),
         open_entries=sum(entry.is_open for entry in summary.register),
-        unregistered=sum(problem.description not in known for problem in of_steps),
+        unregistered=sum(finding.code != RAISED and finding.description not in known for finding in findings),
     )

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.validation.artifacts.chain import AcceptedFinding
 from pytest_evalstudio.contrib.validation.artifacts.sign_off import SignOffStatus
-from pytest_evalstudio.contrib.validation.artifacts.summary import WorkflowSummary, conclude
+from pytest_evalstudio.contrib.validation.artifacts.summary import (
+    RAISED,
+    WorkflowSummary,
+    conclude,
+    merged_findings,
+)
 from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.scoring.masking import masked
@@ -48,9 +53,9 @@ def open_findings(summary: WorkflowSummary) -> Iterator[OpenFinding]:
     """
     ids = {entry.description: entry for entry in summary.register if entry.kind == "finding"}
     missing = [
-        problem.description
-        for problem in summary.problems
-        if problem.code != "raised_by_people" and problem.description not in ids
+        finding.description
+        for finding in merged_findings(summary.problems)
+        if finding.code != RAISED and finding.description not in ids
     ]
     if missing:
         raise ConfigurationError(

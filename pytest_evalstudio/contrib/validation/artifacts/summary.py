@@ -20,6 +20,7 @@ from pytest_evalstudio.contrib.validation.artifacts.conclusion import (
 from pytest_evalstudio.contrib.validation.artifacts.evidence import Evidence, evidence_of
 from pytest_evalstudio.contrib.validation.artifacts.register import (
     RegisterEntry,
+    cases_of,
     read_register,
     register_lines,
 )
@@ -42,6 +43,8 @@ from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
 from pytest_evalstudio.text.figures import percent
 
+RAISED = "raised_by_people"
+"""Code of the findings of people."""
 _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 
@@ -170,8 +173,8 @@ def _raised(register: Sequence[RegisterEntry]) -> Iterator[StepProblem]:
                 severity="low" if entry.status == "accepted" else entry.severity,
                 problem_type="accuracy",
                 avid="P0200",
-                attributes={"kind": "raised_by_people", "id": entry.id, "status": entry.status},
-                code="raised_by_people",
+                attributes={"kind": RAISED, "id": entry.id, "status": entry.status},
+                code=RAISED,
                 actions=f"Owner: {entry.owner}." if entry.owner else "",
                 resources=(),
                 step=f"{entry.id}, raised by {entry.raised_by}",
@@ -194,10 +197,22 @@ def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ())
 
 
 def step_problems(run: WorkflowRun) -> tuple[list[Problem], list[str]]:
-    """Return the problems of the completed steps, and the name of the step of each."""
+    """Return the findings of the completed steps, and the name of the step of each."""
     # Without those of people: a finding with the same words would take the place of the step's problem.
-    problems = _problems(summarise(run).steps)
-    return list(problems), [problem.step for problem in problems]
+    findings = merged_findings(_problems(summarise(run).steps))
+    return list(findings), [finding.step for finding in findings]
+
+
+def merged_findings(problems: Sequence[StepProblem]) -> tuple[StepProblem, ...]:
+    """Return the findings that the problems are: several metrics of one evaluator are one, with all words."""
+    findings = []
+    for first, *others in problem_groups(problems):
+        group = [first, *others]
+        text = " ".join(dict.fromkeys(problem.description for problem in group))
+        keys = dict.fromkeys(key for problem in group for key in cases_of(problem))
+        attributes = {**first.attributes, "test_case_keys": list(keys)} if keys else first.attributes
+        findings.append(msgspec.structs.replace(first, description=text, attributes=attributes))
+    return tuple(findings)
 
 
 def _distinct(problems: Sequence[StepProblem]) -> Iterator[StepProblem]:
