@@ -17,8 +17,8 @@ _QUOTED = re.compile(r"“[^”]*”")
 _CHOICE = re.compile(r"([A-F])\) (.+?)(?= [A-F]\) |$)")
 _YES_NO = re.compile(r"(?i)^(?:is|are|was|were|does|do|did|can|may|must|has|have|will)\b")
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)*")
-_STOP = frozenset(
-    "a an and are at be by do does for from how i in is it me my of on or the to what when which with you your".split()
+_STOP = re.compile(
+    r"(?i)(?:an?|and|are|at|be|by|do|does|for|from|how|i|in|is|it|me|my|of|on|or|the|to|what|when|which|with|your?)"
 )
 
 
@@ -54,7 +54,7 @@ def _share(asked: frozenset[str], text: str) -> float:
 
 def _words(text: str) -> frozenset[str]:
     words = (word.casefold() for word in _WORD.findall(text))
-    return frozenset(word.removesuffix("s") for word in words if word not in _STOP)
+    return frozenset(word.removesuffix("s") for word in words if not _STOP.fullmatch(word))
 
 
 @functools.cache

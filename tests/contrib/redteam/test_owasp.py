@@ -12,8 +12,14 @@ def test_the_editions_have_the_same_risks_in_another_order() -> None:
     assert {risk.id_2025 for risk in risks} == {risk.id_2026 for risk in risks} == ids
     moved = {risk.id_2025: risk.id_2026 for risk in risks if risk.id_2025 != risk.id_2026}
     assert moved == {
-        **{"LLM03": "LLM04", "LLM04": "LLM05", "LLM05": "LLM10", "LLM06": "LLM03", "LLM07": "LLM08"},
-        **{"LLM08": "LLM09", "LLM09": "LLM07", "LLM10": "LLM06"},
+        "LLM03": "LLM04",
+        "LLM04": "LLM05",
+        "LLM05": "LLM10",
+        "LLM06": "LLM03",
+        "LLM07": "LLM08",
+        "LLM08": "LLM09",
+        "LLM09": "LLM07",
+        "LLM10": "LLM06",
     }
     assert [risk.id for risk in owasp_table().agentic] == [f"ASI{number:02}" for number in range(1, 11)]
 

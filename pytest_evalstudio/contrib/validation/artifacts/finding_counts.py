@@ -43,7 +43,7 @@ class FindingCounts:
         decides = counted(self.deciding, "fact makes", "facts make")
         register = f"register: {self.open_entries} open"
         if self.unregistered:
-            register += f", {counted(self.unregistered, 'finding')} of the steps not entered (`--collect`)"
+            register += f", {counted(self.unregistered, 'finding')} of the steps not entered"
         head = f"{counted(self.total, 'finding')} ({levels})" if self.total else "no findings"
         return f"{head}; {decides} the model unfit; {register}"
 

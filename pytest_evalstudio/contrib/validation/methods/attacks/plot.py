@@ -12,7 +12,7 @@ from pytest_evalstudio.plots.colours import COLOURS as COLOUR_SERIES
 from pytest_evalstudio.plots.text import fitted
 
 WIDTH, BAR, GAP, TOP = 720, 22, 14, 56
-LEFT, PLOT = 210, 440
+LEFT, PLOT = 240, 410
 COLOURS: Mapping[Reaction, str] = {
     "keeps": GOOD,
     "refuses": COLOUR_SERIES[0],
