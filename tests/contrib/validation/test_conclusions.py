@@ -65,6 +65,14 @@ def test_without_labels_and_coverage_a_perfect_model_is_not_fit(project: Project
         " subject_workflow.json`"
     )
     assert any("2_test_generation/coverage.json lists" in gap["text"] for gap in conclusion["gaps"])
+    state = json.loads(
+        (project.folder / "subject_workflow_artifacts" / "2_test_generation" / "step.json").read_text("utf-8")
+    )
+    is_exhausted = state["state"]["figures"]["cases"] < 60
+    assert is_exhausted == any(
+        "a greater `count` changes nothing" in gap["text"] for gap in conclusion["gaps"]
+    )
+    assert is_exhausted != any("raise `count`" in gap["text"] for gap in conclusion["gaps"])
     home = project.folder / "subject_workflow_artifacts"
     markdown = (home / "model_card.md").read_text(encoding="utf-8")
     assert "## Evidence for tier medium" in markdown

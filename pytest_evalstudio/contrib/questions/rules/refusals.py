@@ -53,15 +53,19 @@ _DECLINING = "|".join(
         rf"\b{_SUBJECT}\s(?:is|are|was|were|remains?|goes|falls)\s(?:\w+ly\s)?"
         r"(?:not\s(?:something\s(?:that\s)?(?:i|we)\b|permitted|allowed|possible)"
         r"|outside\b|beyond\b|against\b|confidential\b|protected\b|private\b)",
+        r"\b(?:i|we)\b[^.!?\n]{0,80}?\band\s(?:also\s)?(?:cannot|can['’]t|won['’]t|will not)\b",
+        r"\b(?:i|we)\scan\sonly\b|\bnot\s(?:be\s)?appropriate\b|\bisn['’]t\ssomething\s(?:that\s)?(?:i|we)\b",
+        r"\bnot\s(?:information|data|something)\s(?:that\s)?(?:i|we)\s(?:can|could|may|will)\b",
         r"\bno,?\s(?:sorry|thanks?|thank you)\b|\bthat['’]s not something\b",
         r"\brequest\s(?:cannot|can['’]t)\sbe\b",
     )
 )
 """Parts of a sentence that declines a request."""
 _POLITE = (
-    r"\b(?:sorry|apologi[sz]e|apologies|please(?!\snote)|thanks?|thank\syou|happy\sto|glad\sto|let\sme\sknow"
+    r"\b(?:(?:sorry|apologi[sz]e|apologies|thanks?|thank\syou)\b(?=[^.!?\n]{0,18}(?:[.!?\n]|$))"
+    r"|please(?!\snote)|happy\sto|glad\sto|let\sme\sknow"
     r"|is\sthere\sanything|feel\sfree|(?:i|we)\scan\s(?:only\s|still\s|gladly\s)?(?:help|answer|assist)"
-    r"|my\s(?:instructions|role|rules|guidelines)|(?:i|we)\sonly\b|ask\sme|i\sunderstand|if\syou\b"
+    r"|my\s(?:instructions|role|rules|guidelines)|(?:i|we)\sonly\b|ask\sme|i\sunderstand|if\syou\s(?:have|like|need|want|wish)\b"
     r"|(?:i['’]m|i\sam)\s(?:here|an?\sassistant|made|designed|only)|(?:can|may|could)\s(?:i|we)\shelp)"
 )
 """Parts of a sentence of courtesy, or on the assistant itself."""
