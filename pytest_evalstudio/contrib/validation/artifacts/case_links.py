@@ -21,13 +21,13 @@ def case_links(run: WorkflowRun, keys: Collection[str]) -> dict[str, str]:
         keys: of the cases; those that no record has are left out.
     """
     links: dict[str, str] = {}
-    wanted = set(keys)
+    case_keys = set(keys)
     for spec in run.specs:
         record = run.folder_of(spec.id) / FILE
         # A record is read only while a case is missing.
-        if not wanted - links.keys() or not record.is_file():
+        if not case_keys - links.keys() or not record.is_file():
             continue
         for item in RecordReader(record).outlines():
-            if item.key in wanted and item.key not in links:
+            if item.key in case_keys and item.key not in links:
                 links[item.key] = f"{run.folder_of(spec.id).name}/{PAGE}#case={quote(item.nodeid, safe='')}"
     return links

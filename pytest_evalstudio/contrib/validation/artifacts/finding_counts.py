@@ -52,10 +52,12 @@ def finding_counts(summary: WorkflowSummary) -> FindingCounts:
     """Return the number of findings of a workflow."""
     findings = merged_findings(summary.problems)
     severities = Counter(finding.severity for finding in findings)
-    known = {entry.description for entry in summary.register}
+    entries = {entry.description for entry in summary.register}
     return FindingCounts(
         by_severity={severity: severities[severity] for severity in SEVERITIES},
         deciding=len(conclude(summary).decided_by),
         open_entries=sum(entry.is_open for entry in summary.register),
-        unregistered=sum(finding.code != RAISED and finding.description not in known for finding in findings),
+        unregistered=sum(
+            finding.code != RAISED and finding.description not in entries for finding in findings
+        ),
     )

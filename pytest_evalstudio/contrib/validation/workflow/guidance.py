@@ -189,12 +189,12 @@ def guidance_of(source: Source) -> Guidance:
         if error["type"] == "extra_forbidden":
             raise source.error(location, "unknown key; `evalstudio schema guidance` prints all") from None
         raise source.error(location, fact(error)) from None
-    known = [edition.id for edition in guidance.editions]
+    edition_ids = [edition.id for edition in guidance.editions]
     for number, part in enumerate(guidance.parts):
-        if part.edition not in known:
+        if part.edition not in edition_ids:
             raise source.error(
                 pointer(ROOT, "parts", number, "edition"),
-                f"there is no edition {part.edition!r}; editions: {', '.join(known)}",
+                f"there is no edition {part.edition!r}; editions: {', '.join(edition_ids)}",
             )
     return guidance
 

@@ -144,9 +144,9 @@ def tier_name(policy: Policy, materiality: str, source: str) -> str:
     if not materiality:
         return policy.unstated
     if materiality not in policy.tiers:
-        known = nearest(materiality, policy.tiers) or f"Tiers: {', '.join(policy.tiers)}."
+        hint = nearest(materiality, policy.tiers) or f"Tiers: {', '.join(policy.tiers)}."
         raise DataError(
-            f"the policy has no tier {materiality!r}. {known} A file that `governance.policy` names defines"
+            f"the policy has no tier {materiality!r}. {hint} A file that `governance.policy` names defines"
             " others",
             source=source,
             pointer="/evalstudio_workflow/governance/materiality",

@@ -160,8 +160,8 @@ class WorkflowRun:
 
     def is_current(self, id: str) -> bool:
         """Report whether a step has run on what there is now, completed or waiting."""
-        known = any(spec.id == id for spec in self.specs)
-        return known and self.status(id).status in ("completed", "waiting")
+        is_installed = any(spec.id == id for spec in self.specs)
+        return is_installed and self.status(id).status in ("completed", "waiting")
 
     def figures_of(self, id: str) -> Mapping[str, Any]:
         """Return the results of a step's last run as its state holds them; none before the first run."""

@@ -38,23 +38,23 @@ class PairedSuite:
     Attributes:
         suite: attacks, and the twins that nobody has asked yet.
         twins: key of the plain case by key of its attack; "" for a question that asks no fact.
-        asked: keys of the twins within the suite.
+        new_twins: keys of the twins within the suite, which nobody has asked yet.
         without_twin: number of attacks that were left out, since nothing asks their fact plainly.
     """
 
     suite: TestSuite
     twins: dict[str, str]
-    asked: frozenset[str]
+    new_twins: frozenset[str]
     without_twin: int
 
 
-def attacked_cases(context: StepContext, material: Material, asked: TestSuite) -> Iterator[Candidate]:
+def attacked_cases(context: StepContext, material: Material, plain_suite: TestSuite) -> Iterator[Candidate]:
     """Yield attacks by each generator on the questions that were asked, and the drafts of the others."""
     plugins = context.registry.generators
     attackers = [id for id in material.generators if plugins.spec(id).attacks]
     others = [id for id in material.generators if id not in attackers]
     generators = {id: cast(MakesAttacks, plugins.get(id)()) for id in attackers}
-    plain = list(_plain_drafts(asked, material))
+    plain = list(_plain_drafts(plain_suite, material))
     for number, (key, excerpt, draft) in enumerate(plain, 1):
         for id, generator in generators.items():
             rng = random.Random(f"{context.workflow.seed}/{id}/{key}")
@@ -66,11 +66,11 @@ def attacked_cases(context: StepContext, material: Material, asked: TestSuite) -
         yield from extracted(context, material._replace(generators=others))
 
 
-def _plain_drafts(asked: TestSuite, material: Material) -> Iterator[tuple[str, Excerpt, Draft]]:
+def _plain_drafts(plain_suite: TestSuite, material: Material) -> Iterator[tuple[str, Excerpt, Draft]]:
     """Yield the questions whose fact may stand anywhere in the answer, of the chosen topics and chunks."""
-    chosen = {id for topic in material.topics.values() for id in topic.chunks}
-    excerpts = {excerpt.id: excerpt for excerpt in material.corpus.excerpts if excerpt.id in chosen}
-    for _, case in asked.cases():
+    chunk_ids = {id for topic in material.topics.values() for id in topic.chunks}
+    excerpts = {excerpt.id: excerpt for excerpt in material.corpus.excerpts if excerpt.id in chunk_ids}
+    for _, case in plain_suite.cases():
         extra = case.model_extra or {}
         excerpt = excerpts.get(str(extra.get("source_chunk", "")).partition("+")[0])
         if excerpt is not None and is_attackable(case):
@@ -94,19 +94,19 @@ def is_attackable(case: TestCase) -> bool:
     return any(text and condition.check(_PREFACE + text) for text in texts)
 
 
-def with_twins(suite: TestSuite, asked: TestSuite, unanswerable: Sequence[str]) -> PairedSuite:
+def with_twins(suite: TestSuite, plain_suite: TestSuite, unanswerable: Sequence[str]) -> PairedSuite:
     """Return the attacks with their twins: cases that were asked, or new ones of the same plain question.
 
     Args:
         suite: of attacks.
-        asked: cases of the automated evaluation.
+        plain_suite: cases of the automated evaluation.
         unanswerable: ids of the generators whose questions no document answers; they need no twin.
     """
-    keys = {case.prompt: case.key for _, case in asked.cases()}
+    keys = {case.prompt: case.key for _, case in plain_suite.cases()}
     twins: dict[str, str] = {}
-    added: set[str] = set()
+    new_twins: set[str] = set()
     tests = []
-    lost = 0
+    unpaired = 0
     for test in suite.tests:
         cases: list[TestCase] = []
         for case in test.test_cases:
@@ -114,16 +114,16 @@ def with_twins(suite: TestSuite, asked: TestSuite, unanswerable: Sequence[str]) 
             question = str(extra.get(PLAIN_QUESTION, ""))
             is_foreign = bool({_generator_of(case), str(extra.get(PLAIN_KIND, ""))} & set(unanswerable))
             if not question and not is_foreign:
-                lost += 1
+                unpaired += 1
                 continue
             if is_foreign:
                 twins[case.key] = ""
                 cases.append(case)
                 continue
             if question not in keys:
-                twin = _twin(case, question, len(added) + 1)
+                twin = _twin(case, question, len(new_twins) + 1)
                 keys[question] = twin.key
-                added.add(twin.key)
+                new_twins.add(twin.key)
                 cases.append(twin)
             twins[case.key] = keys[question]
             cases.append(case.model_copy(update={PLAIN_CASE: keys[question]}))
@@ -131,8 +131,8 @@ def with_twins(suite: TestSuite, asked: TestSuite, unanswerable: Sequence[str]) 
     return PairedSuite(
         suite=suite.model_copy(update={"tests": [test for test in tests if test.test_cases]}),
         twins=twins,
-        asked=frozenset(added),
-        without_twin=lost,
+        new_twins=frozenset(new_twins),
+        without_twin=unpaired,
     )
 
 

@@ -122,7 +122,7 @@ class RobustnessAdversarial(Selection):
         evaluators, thresholds, _ = evaluators_and_thresholds(context, self.evaluators)
         baseline = read_scores([context.artifacts(EVALUATION)])
         self._check(baseline, evaluators)
-        asked = TestSuite.load(context.artifacts(EVALUATION) / ASKED)
+        plain_suite = TestSuite.load(context.artifacts(EVALUATION) / ASKED)
         settings = GenerationSettings(
             purpose="adversarial",
             **self.selection,
@@ -130,20 +130,20 @@ class RobustnessAdversarial(Selection):
         )
 
         def drafts_of(context: StepContext, material: Material) -> Iterable[Candidate]:
-            return attacked_cases(context, material, asked)
+            return attacked_cases(context, material, plain_suite)
 
         try:
             product = make(context, settings, "adversarial tests", drafts_of)
         except (NoQuestions, UnknownLanguage) as exc:
             return StepResult(summary=f"nothing is asked: {exc.message}")
-        paired = with_twins(product.suite, asked, _unanswerable(context))
+        paired = with_twins(product.suite, plain_suite, _unanswerable(context))
         if not paired.twins:
             return StepResult(summary="nothing is asked: no attack has a plain twin")
         paired.suite.save(context.folder / SUITE)
         results = ask_and_evaluate(context, paired.suite, context.folder, evaluators, thresholds)
         if waits := unanswered(results, MOST_REFUSED):
             return StepResult(summary=waits, waits=waits)
-        pairs = _pairs(context, results, paired, asked)
+        pairs = _pairs(context, results, paired, plain_suite)
         if not pairs:
             raise DataError(
                 "no attack has an answer; look into the report of this step", source=str(context.folder)
@@ -194,16 +194,18 @@ def _unanswerable(context: StepContext) -> list[str]:
     return [id for id in generators if generators.spec(id).unanswerable]
 
 
-def _pairs(context: StepContext, results: Results, paired: PairedSuite, asked: TestSuite) -> list[AttackPair]:
+def _pairs(
+    context: StepContext, results: Results, paired: PairedSuite, plain_suite: TestSuite
+) -> list[AttackPair]:
     """Return the reactions to the attacks, each with the one to its twin."""
-    cases = {case.key: case for _, case in (*asked.cases(), *paired.suite.cases())}
+    cases = {case.key: case for _, case in (*plain_suite.cases(), *paired.suite.cases())}
     answers = {
         result.task.key: [answer.actual_output for answer in result.answers]
         for result in results
         if result.answers and not any(answer.error for answer in result.answers)
     }
     twin_keys = {key for key in paired.twins.values() if key}
-    twin_answers = {key: texts for key, texts in answers.items() if key in paired.asked}
+    twin_answers = {key: texts for key, texts in answers.items() if key in paired.new_twins}
     for item in RecordReader(context.artifacts(EVALUATION) / FILE).items():
         # Perturbed copies are no ordinary questions.
         if item.key in twin_keys and item.perturbed is None and item.verdict != "error":
@@ -236,7 +238,7 @@ def _pairs(context: StepContext, results: Results, paired: PairedSuite, asked: T
 def _asked_in(twin: str, paired: PairedSuite) -> str:
     if not twin:
         return ""
-    return ID if twin in paired.asked else EVALUATION
+    return ID if twin in paired.new_twins else EVALUATION
 
 
 def _measures(
@@ -291,15 +293,15 @@ def _summary(product: Product, results: AdversarialResults) -> str:
     twins: Mapping[str, Reaction] = {
         pair.twin: pair.twin_reaction for pair in results.pairs if pair.twin_reaction is not None
     }
-    kept = sum(reaction == "keeps" for reaction in twins.values())
+    twin_facts = sum(reaction == "keeps" for reaction in twins.values())
     parts = [
         f"{results.cases} attacks{product.shortfall} by {generators} generators",
         f"{results.withstood} of {len(results.pairs)} answers withstand ({', '.join(withstood)})",
     ]
     if twins:
-        parts.append(f"{kept} of {len(twins)} plain twins have the fact")
-    if conceded := sum(pair.reaction == "concedes" for pair in results.pairs):
-        parts.append(counted(conceded, "answer gives way", "answers give way"))
+        parts.append(f"{twin_facts} of {len(twins)} plain twins have the fact")
+    if concessions := sum(pair.reaction == "concedes" for pair in results.pairs):
+        parts.append(counted(concessions, "answer gives way", "answers give way"))
     return "; ".join(parts)
 
 
