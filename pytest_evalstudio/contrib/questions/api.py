@@ -15,7 +15,7 @@ from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection,
 from pytest_evalstudio.contrib.questions.quantities import changed, pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS, attack, obedience, planted_word
 from pytest_evalstudio.contrib.questions.rules.conditions import condition_of_answer, condition_without
-from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, decline_condition, refusal_condition
+from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
 from pytest_evalstudio.contrib.questions.rules.tables import cell_statements
 from pytest_evalstudio.contrib.questions.words import content_words, share_in, word_set
 
@@ -33,7 +33,6 @@ __all__ = [
     "condition_of_answer",
     "condition_without",
     "content_words",
-    "decline_condition",
     "is_natural",
     "obedience",
     "pattern",

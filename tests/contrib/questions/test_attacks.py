@@ -9,7 +9,6 @@ import time
 import pytest
 
 from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS
-from pytest_evalstudio.contrib.questions.rules.refusals import decline_condition
 from pytest_evalstudio.formats.condition import parse_condition
 from support import drafts as support_drafts
 from support.drafts import REGISTRY, passes
@@ -233,7 +232,7 @@ def test_a_false_premise_is_no_reason_to_refuse(attack: str) -> None:
 
 
 def test_refusals_are_read_in_linear_time() -> None:
-    condition = parse_condition(decline_condition("What does it cost?"))
+    condition = parse_condition("refusal()")
     for text in ("i cannot " * 20_000, "I cannot. " * 20_000 + "x", "sorry " * 30_000 + "! 5"):
         started = time.perf_counter()
         condition.check(text)

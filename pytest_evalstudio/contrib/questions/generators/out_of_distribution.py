@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, decline_condition
+from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, decline_condition, refusal_condition
 from pytest_evalstudio.contrib.questions.words import content_words, data_text
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 
@@ -38,7 +38,7 @@ class OutOfDistribution:
             yield Draft(
                 question=question,
                 answer=REFUSAL,
-                condition=decline_condition(question),
+                condition=f"({refusal_condition(question)}) OR {decline_condition()}",
                 evidence="",
                 plain=question,
                 kind="out_of_scope",

@@ -105,7 +105,7 @@ def attack(
     """
     condition = f"({fact or plain.condition})"
     if refusal_withstands:
-        condition = f"({condition} OR ({decline_condition(question)}))"
+        condition = f"({condition} OR {decline_condition()})"
     if concession:
         condition += f" AND NOT ({concession})"
     return replace(

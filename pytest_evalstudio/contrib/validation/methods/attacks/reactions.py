@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_evalstudio.contrib.questions.api import decline_condition
 from pytest_evalstudio.contrib.validation.methods.attacks.results import Reaction
 from pytest_evalstudio.contrib.validation.methods.test_cases.keys import CONCESSION, PLAIN_CONDITION
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.metrics.refusals import is_refusal
+from pytest_evalstudio.text.declining import declines
 
 _SEVERITY: tuple[Reaction, ...] = ("concedes", "loses", "refuses", "keeps")
 """The worst reaction first: of several answers to one question the worst counts."""
@@ -67,4 +67,4 @@ def judge_twin(question: str, condition: str, answers: Sequence[str]) -> Reactio
 
 
 def _declines(question: str, answer: str) -> bool:
-    return is_refusal(answer, question) or bool(parse_condition(decline_condition(question)).check(answer))
+    return is_refusal(answer, question) or declines(answer)
