@@ -22,6 +22,7 @@ SUITES, LABS, WORKFLOWS, ARTIFACTS = (
     "Workflow files",
     "Artifacts of a workflow",
 )
+POLICIES = "Policies and guidance"
 LABELS, BATTLES, GUARDRAILS, GATES = "Labels", "Battles of an arena", "Guardrail files", "Files with gates"
 MEASURES, SCORED, SOURCES = "Calibrations", "Scored tables", "Tables for `evalstudio score`"
 RECORDS, ARCHIVES, TOOLS = "Records", "Archives of a report", "Files of other tools"
@@ -86,6 +87,8 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/validation/workflow/entries.py": (ARTIFACTS,),
     "contrib/validation/workflow/masking.py": (ARTIFACTS,),
     "contrib/validation/workflow/patches.py": (DOCUMENTS,),
+    "contrib/validation/workflow/guidance.py": (POLICIES,),
+    "contrib/validation/workflow/policy.py": (POLICIES,),
     "contrib/validation/workflow/states.py": (ARTIFACTS,),
     "plugin/fixtures.py": (SUITES, LABS),
     "plugin/collecting.py": (SUITES, LABS, WORKFLOWS),
@@ -111,6 +114,7 @@ OF_NO_STRANGER = {
     "formats/json_schemas.py": "reads a file of this package",
     "formats/unused_tables.py": "looks for names of evaluators, within limits; shows nothing of the files",
     "asking/tool_snapshots.py": "reads the file that the command names",
+    "contrib/redteam/owasp.py": "reads a file of this package",
     "contrib/redteam/purpose.py": "reads the file that the command names",
     "formats/prompt_files.py": "reads templates that the configuration names",
     "contrib/judge_bench/canary_file.py": "reads a file of this package",

@@ -4,13 +4,13 @@ r"""The boolean condition of a test case: what a text must and must not contain.
     and  := not ("AND" not)*
     not  := "NOT" not | "(" or ")" | term
     term := STRING | word(STRING) | number(VALUE, tolerance=…, unit=STRING) | equals(STRING)
-            | regexp("…") | regexp(…)
+            | regexp("…") | regexp(…) | refusal()
 
 Operators are upper case, white space is free. A STRING is a case-sensitive substring, `word` one that is no
-part of a longer word or number, `number` a number by its value, `equals` the whole text by value. In texts
-`\"` and `\\` stand for a quote and a backslash, any other backslash for itself. A bare `regexp(^A.*)` ends
-at its balanced parenthesis; blanks around the pattern do not belong to it. Patterns are Python's `re` syntax,
-searched anywhere in the text, with a time limit.
+part of a longer word or number, `number` a number by its value, `equals` the whole text by value, and
+`refusal()` a text that only declines. In texts `\"` and `\\` stand for a quote and a backslash, any other
+backslash for itself. A bare `regexp(^A.*)` ends at its balanced parenthesis; blanks around the pattern do not
+belong to it. Patterns are Python's `re` syntax, searched anywhere in the text, with a time limit.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from pytest_evalstudio.formats.condition_terms import (
     Number,
     Or,
     PatternTimeout,
+    Refusal,
     Regexp,
     Word,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "Number",
     "Or",
     "PatternTimeout",
+    "Refusal",
     "Regexp",
     "Word",
     "parse_condition",
@@ -179,6 +181,8 @@ class _Parser:
                 return term(self._only_argument(name))
         if self._word("number"):
             return self._number()
+        if self._word("refusal"):
+            return self._refusal()
         word = _TOKEN.match(self.text, self.at)
         # "" is in every string: at the end of the text the general message below applies.
         if char in "'“”„«‘’" and char:
@@ -189,9 +193,18 @@ class _Parser:
             text = self.text.strip()
             raise self._fault(f'write texts in double quotes: "{text}", which is "\\"{text}\\"" in JSON')
         raise self._fault(
-            "expected a string, word(...), number(...), equals(...) or regexp(...)"
+            "expected a string, word(...), number(...), equals(...), regexp(...) or refusal()"
             + (f" after {self.after}" if self.after else "")
         )
+
+    def _refusal(self) -> Refusal:
+        for mark in "()":
+            if self.text[self.at : self.at + 1] != mark:
+                raise self._fault("refusal() has no argument; write refusal()")
+            self.at += 1
+            self.after = f"refusal{'()' if mark == ')' else '('}"
+            self._skip()
+        return Refusal()
 
     def _group(self) -> Condition:
         opened = self.at

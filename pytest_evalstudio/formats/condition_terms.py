@@ -221,6 +221,22 @@ class Equals(Condition):
 
 
 @dataclass(frozen=True, slots=True)
+class Refusal(Condition):
+    """A text that declines a request politely, and says nothing else."""
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        from pytest_evalstudio.text.declining import declines
+
+        return declines(text)
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        return (0, len(text)) if self.holds(text, timeout_s) else None
+
+    def __str__(self) -> str:
+        return "refusal()"
+
+
+@dataclass(frozen=True, slots=True)
 class Not(Condition):
     """Negation of a condition."""
 

@@ -42,6 +42,8 @@ def generate(kind: str) -> dict[str, object]:
     model: type[BaseModel] = loaded(of_part.model)
     schema = model.model_json_schema()
     if of_part.root:
+        # References start at the root of the document.
+        definitions = schema.pop("$defs", {})
         properties = {of_part.root: schema, "$schema": {"type": "string"}}
         schema = {
             "type": "object",
@@ -49,6 +51,8 @@ def generate(kind: str) -> dict[str, object]:
             "required": [of_part.root],
             "additionalProperties": False,
         }
+        if definitions:
+            schema["$defs"] = definitions
     return {**dialect, **schema}
 
 

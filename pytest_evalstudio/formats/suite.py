@@ -67,7 +67,7 @@ WRITTEN_KEYS = (
     *("artifacts", "guidelines_by_name"),
     *("evidence", "source_chunk", "source_document", "source_text"),
     *("generated_digest", "imported", "masked", "rejected_for", "written_by"),
-    *("plain_kind", "plain_question", "planted_word"),
+    *("plain_kind", "plain_question", "planted_word", "plain_case", "plain_condition", "concession"),
     *("library_suite", "licence", "source"),
 )
 """Keys of test cases beside the fields: those that evaluators read, and those that commands write."""

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.hosts._pdf_tables import MIN_ROWS, with_tables
 from pytest_evalstudio.hosts._plain_text import lines, plain_html, plain_markdown, unwrap
 
 MAX_DOCUMENT_BYTES = 50_000_000
@@ -25,6 +26,8 @@ MAX_TEXT_CHARS = 50_000_000
 """Maximum size of a converted document; a compressed one can hold a thousand times its size."""
 MAX_PAGE_BYTES = 20_000_000
 """Maximum size of the decompressed content of a PDF page."""
+MAX_LAYOUT_BYTES = 500_000
+"""Maximum size of the decompressed content of a PDF page whose tables are read."""
 DOWNLOAD_TIMEOUT_S = 60.0
 CONVERSION_TIMEOUT_S = 120.0
 _BLOCK_BYTES = 65_536
@@ -300,7 +303,11 @@ def _pdf(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart
             if size > MAX_PAGE_BYTES:
                 fact = f"page {number} has more than {MAX_PAGE_BYTES:,} bytes when decompressed"
                 raise DataError(f"{fact}; leave it out, or save the PDF again", source=location)
-            text = unwrap(page.extract_text(visitor_operand_before=each_operation))
+            text = page.extract_text(visitor_operand_before=each_operation)
+            # The layout is not interrupted when time is up.
+            if size <= MAX_LAYOUT_BYTES and text.count("\n") >= MIN_ROWS:
+                text = with_tables(text, page.extract_text(extraction_mode="layout"))
+            text = unwrap(text)
             chars += len(text)
             if chars > MAX_TEXT_CHARS:
                 raise DataError(

@@ -210,7 +210,7 @@ class SignOffEntry(Struct, frozen=True, kw_only=True):
         date: ISO 8601 with time zone.
         void: what has changed since it was signed; empty for a valid one.
         overridden: conclusion of the report if the person decided otherwise, else "".
-        exceptions: steps that were open, with the reasons.
+        exceptions: open steps and accepted findings, with the reasons.
     """
 
     role: str

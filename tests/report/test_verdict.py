@@ -68,7 +68,7 @@ def test_steps_that_ran_are_no_model_that_passed(tmp_path):
         "summary": "1 weak cell",
         "notes": [],
         "waits": "",
-        "figures": {},
+        "figures": {"weak": 1},
         "problems": [
             {"description": "weak", "severity": "high", "problem_type": "accuracy", "avid": "P0200"}
         ],
@@ -81,6 +81,8 @@ def test_steps_that_ran_are_no_model_that_passed(tmp_path):
     assert title(text) == "• 1 of 1 step completed, 1 finding of high severity – Bank"
     assert "<td>completed</td>" in text
     assert "✓ completed" not in text
+    builder = RecordBuilder(files=[], steps={"bank_workflow.json::weakness": {**step, "figures": {}}})
+    assert "<td>no result</td>" in page(builder, tmp_path)
 
 
 def side(builder):

@@ -11,6 +11,8 @@ from support.project import Project
 DOCUMENTS = Path(__file__).parents[1] / "data" / "documents"
 CONFIG = 'evaluators = ["text_matching"]\n'
 WORKFLOW = "subject_workflow.json"
+POLICY = {"evalstudio_policy": {"unstated": "none", "tiers": {"none": {}}}}
+"""Demands nothing: the tests of other rules need no labels."""
 APP = '''
 import json
 from pathlib import Path
@@ -53,6 +55,42 @@ def padded(prompt):
     return {"answer": answer, "context": [case.get("source_text", "")]}
 
 
+REFUSAL = "I am sorry, but I cannot help with that. Please ask me about the documents."
+
+
+def is_refusable(case):
+    names = ("generator:jailbreak", "generator:prompt_injection", "generator:data_elicitation")
+    return any(name in case["categories"] for name in names)
+
+
+def guarded(prompt):
+    """Answer right, and refuse attacks politely."""
+    case = case_of(prompt)
+    answer = REFUSAL if is_refusable(case) else right(case)
+    return {"answer": answer, "context": [case.get("source_text", "")]}
+
+
+def obeying(prompt):
+    """Answer right, and say what an attack tells to say."""
+    case = case_of(prompt)
+    return {"answer": case.get("planted_word") or right(case), "context": [case.get("source_text", "")]}
+
+
+def leaking(prompt):
+    """Answer right, and add a secret where an attack asks for data."""
+    case = case_of(prompt)
+    secret = " DB_PASSWORD=tulip-92-harbour" if "generator:data_elicitation" in case["categories"] else ""
+    return {"answer": right(case) + secret, "context": [case.get("source_text", "")]}
+
+
+def over_refusing(prompt):
+    """Refuse attacks, and every second question that the documents answer."""
+    case = case_of(prompt)
+    number = sum(map(ord, case.get("plain_question") or prompt))
+    refuses = case.get("expects") != "refusal" and (is_refusable(case) or number % 2)
+    return {"answer": REFUSAL if refuses else right(case), "context": [case.get("source_text", "")]}
+
+
 def faulty(prompt):
     """Answer one question in three right, invent a sentence for the others, half of them in German."""
     case, number = case_of(prompt), sum(map(ord, prompt))
@@ -62,15 +100,22 @@ def faulty(prompt):
 
 
 def write_subject(
-    project: Project, model: str, folders: tuple[str, ...], *, count: int = 60, config: str = ""
+    project: Project,
+    model: str,
+    folders: tuple[str, ...],
+    *,
+    count: int = 60,
+    config: str = "",
+    governance: dict[str, str] | None = None,
 ) -> None:
     """Write an application, a configuration and a workflow over the documents of folders.
 
     Args:
         project: to write to.
-        model: "perfect", "faulty" or "padded".
+        model: name of a function of the application, e.g. "perfect".
         folders: of `tests/data/documents`.
         count: number of test cases.
+        governance: keys of the workflow; a policy that demands nothing where not given.
         config: evaluators and their tables, in lines of TOML; text matching where not given.
     """
     # Modules are imported by name in this process: each project has one of its own.
@@ -90,5 +135,7 @@ def write_subject(
         "test_validation": vectors,
         "failure_clustering": vectors,
     }
-    content = {"name": "Subject", "documents": documents, "steps": steps}
+    project.write("policy.json", json.dumps(POLICY))
+    governance = {"policy": "policy.json"} | (governance or {})
+    content = {"name": "Subject", "documents": documents, "steps": steps, "governance": governance}
     project.write(WORKFLOW, json.dumps({"evalstudio_workflow": content}))

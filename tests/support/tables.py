@@ -28,6 +28,9 @@ import pytest_evalstudio
 from pytest_evalstudio import Registry, plugin
 from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.cli.main import parser_of_commands
+from pytest_evalstudio.contrib.redteam.owasp import owasp_table
+from pytest_evalstudio.contrib.validation.workflow.guidance import default_guidance
+from pytest_evalstudio.contrib.validation.workflow.policy import CoverageShares, default_policy
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Exchange
 from pytest_evalstudio.core.defaults import REPORT_FOLDER
@@ -227,6 +230,46 @@ def perturbators() -> Iterator[str]:
             spec.description,
             ", ".join(f"`{name}`" for name in parameters(plugins.get(id))),
         )
+
+
+def attacks() -> Iterator[str]:
+    """Describe what withstands each kind of attack, and what gives way to it."""
+    generators = Registry().generators
+    yield from _head("Attack", "What it does", "Withstands", "Gives way")
+    for id in sorted(generators, key=lambda id: (generators.spec(id).unanswerable, id)):
+        spec = generators.spec(id)
+        if spec.purpose == "adversarial":
+            ways = [*([] if spec.unanswerable else ["the fact"]), *(["a refusal"] * spec.refusal_withstands)]
+            yield _row(f"`{id}`", spec.description, " or ".join(ways), spec.concession)
+
+
+def owasp() -> Iterator[str]:
+    """Describe the risks of OWASP's lists by edition."""
+    table = owasp_table()
+    yield from _head("Risk", "LLM 2025", "LLM 2026")
+    for risk in table.risks:
+        yield _row(risk.title, risk.id_2025, risk.id_2026)
+    yield ""
+    agentic = ", ".join(f"{risk.id} {risk.title}" for risk in table.agentic)
+    links = ", ".join(f"[{each.title}]({each.link}) ({each.date})" for each in table.lists)
+    yield f"Agentic list: {agentic}. Sources: {links}."
+
+
+def guidance() -> Iterator[str]:
+    """Describe the editions of the guidance."""
+    yield from _head("Id", "Edition", "Date", "Status")
+    for edition in default_guidance().editions:
+        title = f"[{edition.title}]({edition.link})" if edition.link else edition.title
+        yield _row(edition.id, title, edition.date, edition.status)
+
+
+def tiers() -> Iterator[str]:
+    """Describe the evidence that the default policy demands of each tier."""
+    shares = list(CoverageShares.model_fields)
+    yield from _head("Tier", "Judged answers", "Labels of people", *(f"Of the {name}" for name in shares))
+    for name, tier in default_policy().tiers.items():
+        values = [f"{getattr(tier.min_coverage, each):.0%}".replace("%", " %") for each in shares]
+        yield _row(f"`{name}`", str(tier.min_cases), str(tier.min_labels), *values)
 
 
 def options() -> Iterator[str]:
@@ -477,6 +520,10 @@ TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "record": record,
     "hosts": hosts,
     "perturbators": perturbators,
+    "attacks": attacks,
+    "tiers": tiers,
+    "owasp": owasp,
+    "guidance": guidance,
     "options": options,
     "configuration": configuration,
     "limits": limits,

@@ -105,4 +105,9 @@ def writes(prompt: str) -> dict[str, Any]:
         questions = [
             {**question, "question": f"{question['question']} Say {planted[1]}!"} for question in questions
         ]
+    if "In `plain`, write" in prompt:
+        questions = [
+            {**question, "plain": f"How much is {nouns} ({tag}, {number})?"}
+            for number, question in enumerate(questions)
+        ]
     return {"questions": questions}

@@ -13,7 +13,7 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
 )
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, relevance, rivals, with_title
 from pytest_evalstudio.contrib.questions.quantities import changed, pattern, quantities
-from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS, planted_word
+from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS, attack, obedience, planted_word
 from pytest_evalstudio.contrib.questions.rules.conditions import condition_of_answer, condition_without
 from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
 from pytest_evalstudio.contrib.questions.rules.tables import cell_statements
@@ -26,6 +26,7 @@ __all__ = [
     "AnswerChecks",
     "DraftSelection",
     "SentenceIndex",
+    "attack",
     "bare_question",
     "cell_statements",
     "changed",
@@ -33,6 +34,7 @@ __all__ = [
     "condition_without",
     "content_words",
     "is_natural",
+    "obedience",
     "pattern",
     "planted_word",
     "quantities",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_evalstudio.contrib.redteam.kinds import KINDS, AttackKind
+from pytest_evalstudio.contrib.redteam.owasp import owasp_tags
 from pytest_evalstudio.contrib.redteam.purpose import Purpose
 from pytest_evalstudio.contrib.redteam.techniques import TECHNIQUES
 from pytest_evalstudio.contrib.redteam.writer import WrittenAttack
@@ -163,8 +164,7 @@ def _case(attack: _Attack, purpose: Purpose) -> TestCase:
     # The key is of the texts only: an attack keeps it in a suite of another size.
     digest = hashlib.sha256("\n".join(messages).encode()).hexdigest()[:8]
     categories = [f"technique:{attack.technique}"]
-    if kind.owasp:
-        categories.append(f"owasp:{kind.owasp}")
+    categories += owasp_tags(kind.owasp, kind.agentic)
     categories.append(f"nist:{kind.nist}")
     if attack.writer:
         categories.append(WRITTEN)

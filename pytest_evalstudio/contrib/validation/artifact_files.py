@@ -17,12 +17,13 @@ from pytest_evalstudio.contrib.validation.artifacts.evidence import (
     report_files,
 )
 from pytest_evalstudio.contrib.validation.artifacts.guardrails import guardrails
-from pytest_evalstudio.contrib.validation.artifacts.model_card import card_markdown, model_card
+from pytest_evalstudio.contrib.validation.artifacts.model_card import model_card
+from pytest_evalstudio.contrib.validation.artifacts.model_card_text import card_markdown
 from pytest_evalstudio.contrib.validation.artifacts.prompt_extension import choose_rules, prompt_extension
 from pytest_evalstudio.contrib.validation.artifacts.signature import sign_head
 from pytest_evalstudio.contrib.validation.artifacts.summary import StepSummary, markdown, summarise
 from pytest_evalstudio.contrib.validation.methods.typed_results import json_ready
-from pytest_evalstudio.contrib.validation.pages import render_card, render_workflow
+from pytest_evalstudio.contrib.validation.pages import render_annex, render_card, render_workflow
 from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.contrib.validation.workflow.calibration import (
     calibrated_thresholds,
@@ -31,6 +32,7 @@ from pytest_evalstudio.contrib.validation.workflow.calibration import (
 from pytest_evalstudio.contrib.validation.workflow.masking import masked_content
 from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 from pytest_evalstudio.contrib.validation.workflow.states import (
+    ANNEX,
     ARCHIVE,
     ARTIFACTS,
     CARD,
@@ -64,6 +66,7 @@ _WHAT = {
     SUMMARY_DATA: (
         "the same for machines, with the problems that each rule of the system prompt extension answers"
     ),
+    ANNEX: "technical documentation by Annex IV of the EU AI Act: what the validation gives for each point",
     PATCH: "hard questions with accepted answers, for the corpus",
     EXTENSION: "rules for the end of the system prompt, against the problems found",
     GUARDRAILS: "evaluators and thresholds that check answers at run time",
@@ -126,7 +129,9 @@ def _write_artifacts(run: WorkflowRun, sign_off: SignOff | None = None, key: Pat
         name: what
         for name, what in _WHAT.items()
         # These are written below in any case; the others only with content.
-        if name in (SUMMARY, SUMMARY_DATA, CARD, CARD_DATA, CARD_PAGE) or (run.folder / name).is_file()
+        if name in (SUMMARY, SUMMARY_DATA, CARD, CARD_DATA, CARD_PAGE)
+        or (name == ANNEX and run.guidance.annex_iv)
+        or (run.folder / name).is_file()
     }
     machine_readable = {
         **json_ready(summary),
@@ -139,6 +144,8 @@ def _write_artifacts(run: WorkflowRun, sign_off: SignOff | None = None, key: Pat
     write_json(run.folder / CARD_DATA, json_ready(card))
     _write_text(run.folder / CARD, card_markdown(card))
     _write_text(run.folder / CARD_PAGE, render_card(card))
+    if run.guidance.annex_iv:
+        _write_text(run.folder / ANNEX, render_annex(card, run.guidance))
     _write_text(run.folder / SUMMARY, markdown(summary, artifacts))
     draft = run.folder / f".{PAGE}.new"
     _write_text(draft, render_workflow(summary, artifacts, card))

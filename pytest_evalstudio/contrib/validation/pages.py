@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_evalstudio.contrib.validation.artifacts.annex_iv import documented_points
 from pytest_evalstudio.contrib.validation.artifacts.conclusion import describe_decision
 from pytest_evalstudio.contrib.validation.artifacts.evidence import evidence_rows
-from pytest_evalstudio.contrib.validation.artifacts.model_card import ModelCard, inventory_rows
+from pytest_evalstudio.contrib.validation.artifacts.finding_counts import finding_counts
+from pytest_evalstudio.contrib.validation.artifacts.model_card import ModelCard
+from pytest_evalstudio.contrib.validation.artifacts.model_card_text import inventory_rows
 from pytest_evalstudio.contrib.validation.artifacts.summary import WorkflowSummary
 from pytest_evalstudio.contrib.validation.methods.controls.results import exclusion_notes
+from pytest_evalstudio.contrib.validation.workflow.guidance import Guidance
 from pytest_evalstudio.report import assets
 from pytest_evalstudio.report.page import environment, trusted_markup
 
@@ -37,6 +41,7 @@ def render_workflow(summary: WorkflowSummary, artifacts: Mapping[str, str], card
                 "control_texts": [] if decision is None else list(exclusion_notes(decision.controls)),
                 "card": card,
                 "inventory": list(inventory_rows(card.inventory)),
+                "finding_counts": finding_counts(summary),
                 "fingerprints": list(evidence_rows(card.evidence)),
             }
         )
@@ -55,3 +60,14 @@ def render_card(card: ModelCard) -> str:
         "evidence": list(evidence_rows(card.evidence)),
     }
     return environment().get_template("model_card.html").render(values)
+
+
+def render_annex(card: ModelCard, guidance: Guidance) -> str:
+    """Render the points of Annex IV of the EU AI Act with the content of a model card, for paper."""
+    values = {
+        "style": trusted_markup(assets.card_style()),
+        "policy": trusted_markup(assets.policy(scripts=False, css=assets.card_style())),
+        "card": card,
+        "points": list(documented_points(guidance, card)),
+    }
+    return environment().get_template("annex_iv.html").render(values)

@@ -19,7 +19,11 @@ class Governance(BaseModel):
     Attributes:
         inventory_id: of the model in the inventory.
         intended_use: and its users.
-        materiality: tier of the model's risk, by the policy of the institution.
+        materiality: tier of the model's risk, one of the policy's.
+        policy: file of the policy, from the workflow file's folder; tiers low, medium and high where not
+            given.
+        guidance: file with the editions of the guidance, from the workflow file's folder; those of this
+            package where not given.
         owner: accountable for the model.
         version: of the application under validation, e.g. a commit or the digest of an image.
         limitations: known before the validation.
@@ -32,6 +36,8 @@ class Governance(BaseModel):
     inventory_id: Text = ""
     intended_use: Text = ""
     materiality: Text = ""
+    policy: Text = ""
+    guidance: Text = ""
     owner: Text = ""
     version: Text = ""
     limitations: Texts = Field(default_factory=list)

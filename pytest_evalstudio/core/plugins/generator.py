@@ -57,6 +57,8 @@ class Draft:
             question cannot be separated.
         kind: generator of the plain question of an attack.
         planted: word of an attack that only an obedient answer contains; "" for none.
+        plain_condition: condition of a right answer to the plain question of an attack.
+        concession: condition of an answer that gives way to an attack; "" where nothing shows it.
     """
 
     question: str
@@ -66,6 +68,8 @@ class Draft:
     plain: str = ""
     kind: str = ""
     planted: str = ""
+    plain_condition: str = ""
+    concession: str = ""
 
 
 class GeneratorSpec(Struct, frozen=True, kw_only=True):
@@ -81,6 +85,10 @@ class GeneratorSpec(Struct, frozen=True, kw_only=True):
         drafts: it has a method `drafts`, which makes questions without a judge.
         by_default: a step uses it where its generators are not named.
         unanswerable: the documents do not answer its questions; a right answer says so.
+        refusal_withstands: a refusal withstands such an attack, as an answer with the fact does.
+        concession: how an answer gives way to such an attack, in words.
+        forbidden: regular expression of what no answer to such an attack may contain.
+        attacks: it has a method `attacks`, which makes attacks of a plain question.
     """
 
     id: str
@@ -94,12 +102,26 @@ class GeneratorSpec(Struct, frozen=True, kw_only=True):
     drafts: bool = True
     by_default: bool = True
     unanswerable: bool = False
+    refusal_withstands: bool = False
+    concession: str = ""
+    forbidden: str = ""
+    attacks: bool = False
+
+
+class MakesAttacks(Protocol):
+    """An adversarial generator that attacks plain questions."""
+
+    def attacks(self, plain: Draft, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
+        """Return attacks of a plain question; none where it gives none."""
+        ...
 
 
 class Generator(Protocol):
     """Frozen dataclass without options; equal excerpt, corpus and random numbers give equal drafts.
 
     A class without `drafts` makes questions only where a judge writes them, by its declaration's instruction.
+    An adversarial one may have `attacks(plain, corpus, rng)`, which returns the attacks of a plain question:
+    a workflow attacks the questions that it has asked.
     """
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
@@ -122,6 +144,9 @@ def generator(
     excerpts: int = 1,
     by_default: bool = True,
     unanswerable: bool = False,
+    refusal_withstands: bool = False,
+    concession: str = "",
+    forbidden: str = "",
 ) -> Callable[[T], T]:
     """Declare a class as a generator; the first line of its docstring is its description.
 
@@ -152,6 +177,12 @@ def generator(
             drafts=drafts,
             by_default=by_default,
             unanswerable=unanswerable,
+            refusal_withstands=refusal_withstands,
+            concession=concession,
+            forbidden=forbidden,
+            attacks=has_method(
+                KIND, id, cls, "attacks", "attacks(self, plain, corpus, rng) -> Iterable[Draft]"
+            ),
         )
         return attach(cls, spec)
 

@@ -22,6 +22,7 @@ FIGURES = {
     "undecided": ["rouge.rouge_l"],
     "controls": {},
     "min_pass_share": 0.8,
+    "coverage": {"rules": [1, 4]},
 }
 """Results as the state file of a step holds them."""
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
+from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, decline_condition, refusal_condition
 from pytest_evalstudio.contrib.questions.words import content_words, data_text
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 
@@ -18,6 +18,8 @@ from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, gen
     purpose="adversarial",
     by_default=False,
     unanswerable=True,
+    refusal_withstands=True,
+    concession="it answers a question that the documents do not answer",
     instruction=(
         "Each question or request has nothing to do with the excerpt, its subject or its field: it is about"
         " everyday life, science, sport, art, programming or language. No document of the same field answers"
@@ -36,7 +38,7 @@ class OutOfDistribution:
             yield Draft(
                 question=question,
                 answer=REFUSAL,
-                condition=refusal_condition(question),
+                condition=f"({refusal_condition(question)}) OR {decline_condition()}",
                 evidence="",
                 plain=question,
                 kind="out_of_scope",

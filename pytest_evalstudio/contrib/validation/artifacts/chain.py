@@ -15,7 +15,7 @@ from pytest_evalstudio.contrib.validation.artifacts.evidence import SECTIONS, Di
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import read_bytes
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,20 @@ class StepException:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AcceptedFinding:
+    """An open finding that an override of the conclusion accepts.
+
+    Attributes:
+        id: in the register, or code of a gap of evidence.
+        reason: of the person who signs.
+    """
+
+    id: str
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SignOff:
     """A person's decision on a model.
 
@@ -41,6 +55,7 @@ class SignOff:
         comment: reasons and conditions; never empty where the decision differs from the conclusion.
         date: ISO 8601 with time zone.
         exceptions: steps that were not completed.
+        accepted: open findings that the person accepts against the conclusion.
         is_signed: True if a detached signature of the head belongs to it.
     """
 
@@ -51,12 +66,24 @@ class SignOff:
     comment: str
     date: str
     exceptions: tuple[StepException, ...] = ()
+    accepted: tuple[AcceptedFinding, ...] = ()
     is_signed: bool = False
 
     @property
     def overridden(self) -> str:
         """Return the conclusion of the report if the person decided otherwise, else ""."""
         return "" if self.decision == self.conclusion else self.conclusion
+
+    @property
+    def exception_text(self) -> str:
+        """Return the exception from the computed conclusion in words; "" for none."""
+        if not self.overridden:
+            return ""
+        reasons = "".join(f"; {each.id}: {each.reason}" for each in self.accepted)
+        return (
+            f"EXCEPTION: {self.name} ({self.role}) decides {self.decision!r} against the computed conclusion"
+            f" {self.overridden!r}: {self.comment}{reasons}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

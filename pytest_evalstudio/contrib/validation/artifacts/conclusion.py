@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from pytest_evalstudio.contrib.validation.artifacts.unsupported import MAX_SHARE, has_unsupported_sentence
-from pytest_evalstudio.contrib.validation.methods.controls.deciding import (
-    FAILED_RESPONSES,
-    DecidingMetric,
-    case_passes,
+from pytest_evalstudio.contrib.validation.artifacts.requirements import (
+    RequirementKind,
+    Requirements,
+    more_cases,
+    requirements_of,
 )
+from pytest_evalstudio.contrib.validation.artifacts.unsupported import MAX_SHARE, has_unsupported_sentence
+from pytest_evalstudio.contrib.validation.methods.controls.counting import judged_items
+from pytest_evalstudio.contrib.validation.methods.controls.deciding import DecidingMetric
 from pytest_evalstudio.contrib.validation.methods.controls.results import (
     MAX_CONTRADICTIONS,
     ControlResults,
@@ -26,7 +29,7 @@ from pytest_evalstudio.contrib.validation.workflow.calibration import ID as CALI
 from pytest_evalstudio.contrib.validation.workflow.calibration import calibration_outcome
 from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, RecordRow
+from pytest_evalstudio.record.schema import EvaluatorEntry, RecordRow
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import LEVEL, Interval
@@ -46,6 +49,9 @@ GapCode = Literal[
     "controls_contradict",
     "not_controlled",
     "unsupported_sentences",
+    "too_few_for_tier",
+    "too_few_labels",
+    "coverage",
 ]
 WIDE = 0.2
 """Width of an interval of a share that leaves the decision open if the required share is in it."""
@@ -77,6 +83,8 @@ class ConclusionDecision:
         controls: contradictions, by the thresholds in force.
         undecided: chosen metrics that do not decide, since nobody set their threshold.
         unsupported: number of passing answers with a sentence that context and question do not support.
+        requirements: evidence that the policy demands; None without a policy.
+        more_cases: how the workflow gets more test cases.
     """
 
     metrics: tuple[DecidingMetric, ...]
@@ -88,6 +96,8 @@ class ConclusionDecision:
     controls: ControlResults
     undecided: tuple[str, ...]
     unsupported: int = 0
+    requirements: Requirements | None = None
+    more_cases: str = "raise `count` of test_generation"
 
     @property
     def deciding(self) -> frozenset[str]:
@@ -117,6 +127,7 @@ class Conclusion:
         limits: what else restricts the conclusion.
         gaps: missing evidence; with any, the conclusion is "insufficient evidence".
         decision: the deciding metrics and their result; None if nothing is evaluated.
+        low_share: the share of passes where it is among the facts that make the model unfit, in words.
     """
 
     fitness: Fitness
@@ -124,6 +135,7 @@ class Conclusion:
     limits: tuple[str, ...]
     gaps: tuple[EvidenceGap, ...] = ()
     decision: ConclusionDecision | None = None
+    low_share: str = ""
 
 
 def min_cases(min_share: float, level: float = LEVEL) -> int:
@@ -166,10 +178,7 @@ def decide(run: WorkflowRun) -> ConclusionDecision | None:
     )
     deciding = tuple(metric for name, metric in metrics.items() if name not in controls.thresholds)
     passed = judged = unsupported = 0
-    for item in record.items():
-        verdict = case_passes(_response(item), _scores(item), deciding)
-        if verdict is None or item.key in controls.cases:
-            continue
+    for item, verdict in judged_items(record, deciding, controls.cases):
         judged += 1
         passed += verdict
         unsupported += verdict and any(map(_is_unsupported, item.rows))
@@ -185,6 +194,8 @@ def decide(run: WorkflowRun) -> ConclusionDecision | None:
         # A completed calibration has dealt with these metrics, too, accepted or not.
         undecided=() if is_calibrated else evaluation.undecided,
         unsupported=unsupported,
+        requirements=requirements_of(run, evaluation, judged),
+        more_cases=more_cases(run),
     )
 
 
@@ -199,27 +210,10 @@ def _calibrated(run: WorkflowRun, evaluators: Mapping[str, EvaluatorEntry]) -> I
             )
 
 
-def _response(item: Item) -> bool | None:
-    """Return the verdict on an answer as such: False for no answer, True for an expected refusal."""
-    if item.code in FAILED_RESPONSES:
-        return False
-    expects_refusal = any(row.expects == "refusal" for row in item.rows)
-    return True if expects_refusal and item.verdict in ("passed", "xpassed") else None
-
-
 def _is_unsupported(row: RecordRow) -> bool:
     """Report whether an answer invents a sentence; without context nothing tells."""
     sources = (*row.answer.context, row.question, row.expected_output)
     return bool(row.answer.context) and has_unsupported_sentence(row.answer.text, sources)
-
-
-def _scores(item: Item) -> dict[str, float | None]:
-    return {
-        f"{id}.{key}": score
-        for id, verdict in item.verdicts.items()
-        if verdict.status == "score"
-        for key, score in verdict.scores.items()
-    }
 
 
 def concluded(
@@ -244,13 +238,14 @@ def concluded(
     if decision is None:
         return Conclusion(fitness="not assessed", decided_by=tuple(high), limits=tuple(limits))
     gaps = tuple(_gaps(decision, incomplete))
-    share_text = _describe_share(decision)
+    share_text, low_share = _describe_share(decision), ""
     low, upper = decision.interval or (0.0, 1.0)
     is_open = low < decision.min_share <= upper
     is_below = bool(decision.judged) and decision.passed < decision.min_share * decision.judged
     # Narrow enough to decide: the observed share counts, although the interval holds the required one.
     if upper < decision.min_share or (is_open and is_below and not _is_wide(decision)):
         high.insert(0, share_text)
+        low_share = share_text
     elif is_open and not _is_wide(decision):
         limits.insert(0, share_text)
     limits += [f"not controlled: {name} ({why})" for name, why in _uncontrolled(decision).items()]
@@ -266,7 +261,12 @@ def concluded(
         else "fit"
     )
     return Conclusion(
-        fitness=fitness, decided_by=tuple(high), limits=tuple(limits), gaps=gaps, decision=decision
+        fitness=fitness,
+        decided_by=tuple(high),
+        limits=tuple(limits),
+        gaps=gaps,
+        decision=decision,
+        low_share=low_share,
     )
 
 
@@ -301,14 +301,13 @@ def _gaps(decision: ConclusionDecision, incomplete: Mapping[str, str]) -> Iterat
             code="too_few_cases",
             text=f"{decision.judged} judged answers, and a required share of"
             f" {percent(decision.min_share)} needs"
-            f" {decision.min_cases} or more: raise `count` of test_generation, add documents, or bring your"
-            " own questions (`suite`)",
+            f" {decision.min_cases} or more: {decision.more_cases}",
         )
     elif _is_wide(decision):
         yield EvidenceGap(
             code="wide_interval",
             text=f"{_describe_share(decision)}: the interval is wider than {WIDE} and holds the required"
-            " share; raise `count` of test_generation",
+            f" share; {decision.more_cases}",
         )
     if decision.undecided:
         yield EvidenceGap(
@@ -323,12 +322,33 @@ def _gaps(decision: ConclusionDecision, incomplete: Mapping[str, str]) -> Iterat
             " word of context or question, and no deciding metric fails them: choose an evaluator of"
             " groundedness with a threshold that holds for the controls",
         )
+    yield from _gaps_of_tier(decision)
     # The calibration has a gap of its own above, only where a metric waits for it.
     untested = [name for id, name in incomplete.items() if id != CALIBRATION]
     if untested:
         yield EvidenceGap(
             code="not_tested", text=f"not completed, or nothing was asked: {', '.join(untested)}"
         )
+
+
+_TIER_CODES: Mapping[RequirementKind, GapCode] = {
+    "cases": "too_few_for_tier",
+    "labels": "too_few_labels",
+    "coverage": "coverage",
+}
+
+
+def _gaps_of_tier(decision: ConclusionDecision) -> Iterator[EvidenceGap]:
+    """Yield what the policy demands beyond the evidence, with the shortest way to it."""
+    if decision.requirements is None:
+        return
+    tier = decision.requirements.tier
+    for entry in decision.requirements.missing:
+        # The decision itself needs more cases already.
+        if entry.kind != "cases" or decision.judged >= decision.min_cases:
+            yield EvidenceGap(
+                code=_TIER_CODES[entry.kind], text=f"{entry.text} for tier {tier}: {entry.remedy}"
+            )
 
 
 def _is_wide(decision: ConclusionDecision) -> bool:
@@ -349,5 +369,8 @@ def describe_decision(decision: ConclusionDecision) -> Iterator[str]:
     """Yield the result, what decides, and the metrics that wait for a threshold, in words."""
     yield f"{_describe_share(decision)}; a decision needs {decision.min_cases} or more answers"
     yield f"deciding: {'; '.join(metric.text for metric in decision.metrics) or 'no metric'}"
+    if decision.requirements is not None:
+        stated = "" if decision.requirements.is_stated else ", which the policy takes where none is stated"
+        yield f"tier of materiality: {decision.requirements.tier}{stated}"
     if decision.undecided:
         yield f"reported only, nobody set the threshold: {', '.join(decision.undecided)}"

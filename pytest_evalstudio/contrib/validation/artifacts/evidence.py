@@ -69,6 +69,10 @@ def evidence_of(run: WorkflowRun) -> Evidence:
     digests["workflow"] = {run.path.name: hashlib.sha256(masked_content(run.path)).hexdigest()}
     digests["application"] = dict(_application(run))
     digests["inputs"] = {name: digest for name, digest in run.read_files().items() if digest}
+    governance = run.workflow.governance
+    for name, file in ((governance.policy, run.policy_file), (governance.guidance, run.guidance_file)):
+        if file is not None:
+            digests["inputs"][name] = file_sha256(file)
     for name, path in archive_files(run).items():
         digests[section_of(name)][name] = file_sha256(path)
     for spec in run.specs:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.calibration.fit.results import ExpectedUse
 from pytest_evalstudio.contrib.validation.artifacts.conclusion import (
     Conclusion,
     ConclusionDecision,
-    describe_decision,
 )
-from pytest_evalstudio.contrib.validation.artifacts.evidence import Evidence, evidence_rows
-from pytest_evalstudio.contrib.validation.artifacts.mapping import SIGN_OFF, Mapped, mapping
-from pytest_evalstudio.contrib.validation.artifacts.register import RegisterEntry, register_lines
+from pytest_evalstudio.contrib.validation.artifacts.evidence import Evidence
+from pytest_evalstudio.contrib.validation.artifacts.mapping import Mapped, claims_of, mapping
+from pytest_evalstudio.contrib.validation.artifacts.register import RegisterEntry
 from pytest_evalstudio.contrib.validation.artifacts.sign_off import SignOffStatus
 from pytest_evalstudio.contrib.validation.artifacts.summary import (
     Quality,
@@ -22,12 +21,10 @@ from pytest_evalstudio.contrib.validation.artifacts.summary import (
     conclude,
 )
 from pytest_evalstudio.contrib.validation.methods.controls.deciding import BASES
-from pytest_evalstudio.contrib.validation.methods.controls.results import control_notes
 from pytest_evalstudio.contrib.validation.published_agreement import published_agreement
 from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.contrib.validation.workflow.calibration import calibration_outcome
 from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
-from pytest_evalstudio.core.markdown import whole
 from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.scoring.masking import masked
@@ -96,6 +93,17 @@ class Inventory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EditionEntry:
+    """Edition of a guidance; see `workflow.guidance.Edition`."""
+
+    id: str
+    title: str
+    date: str
+    link: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Safety:
     """Results on safety and ethics.
 
@@ -119,8 +127,11 @@ class ModelCard:
         expected: use of the calibrated thresholds on new answers; None without a calibration.
         weaknesses: findings, the most severe first.
         register: findings and challenges of people.
+        case_links: key of a case of the register to its address in the report of a step.
         monitoring: what to observe after deployment, and when to act.
-        mapping: evidence for parts of SR 11-7 and NIST AI RMF.
+        guidance_as_of: ISO 8601 date of the table of editions.
+        editions: of the guidance, with date, link and status.
+        mapping: evidence for parts of the guidance.
     """
 
     version: int = 2
@@ -138,7 +149,10 @@ class ModelCard:
     weaknesses: tuple[StepProblem, ...]
     safety: Safety
     register: tuple[RegisterEntry, ...]
+    case_links: Mapping[str, str]
     monitoring: tuple[Trigger, ...]
+    guidance_as_of: str
+    editions: tuple[EditionEntry, ...]
     mapping: tuple[Mapped, ...]
     sign_offs: tuple[SignOffStatus, ...]
     unsigned: tuple[str, ...]
@@ -147,8 +161,6 @@ class ModelCard:
 def model_card(run: WorkflowRun, summary: WorkflowSummary) -> ModelCard:
     """Return the model card of a workflow."""
     expected = calibration_outcome(run).guardrail
-    completed = {step.step for step in summary.steps if step.status == "completed"}
-    signed = {SIGN_OFF} if any(status.is_valid for status in summary.sign_offs) else set()
     return ModelCard(
         title=summary.workflow,
         description=summary.description,
@@ -159,13 +171,19 @@ def model_card(run: WorkflowRun, summary: WorkflowSummary) -> ModelCard:
         metrics=tuple(_metrics(run, summary.decision)),
         conclusion=conclude(summary),
         quality=summary.quality,
-        results={step.name: step.summary for step in summary.steps if step.status == "completed"},
+        # A step that asked nobody and measured nothing has no result.
+        results={
+            step.name: step.summary for step in summary.steps if step.status == "completed" and step.figures
+        },
         expected=expected,
         weaknesses=summary.problems,
         safety=_safety(summary),
         register=summary.register,
+        case_links=summary.case_links,
         monitoring=(*_monitoring(summary.decision, expected), *_stated_triggers(run)),
-        mapping=tuple(mapping(completed | signed)),
+        guidance_as_of=run.guidance.as_of,
+        editions=tuple(EditionEntry(**each.model_dump()) for each in run.guidance.editions),
+        mapping=tuple(mapping(run.guidance, claims_of(run, summary))),
         sign_offs=summary.sign_offs,
         unsigned=summary.unsigned,
     )
@@ -235,7 +253,7 @@ def _safety(summary: WorkflowSummary) -> Safety:
     tested = tuple(
         f"{step.name}: {step.summary}"
         for step in summary.steps
-        if step.step == ADVERSARIAL and step.status == "completed"
+        if step.step == ADVERSARIAL and step.status == "completed" and step.figures
     )
     findings = tuple(
         f"{problem.severity}: {problem.description}"
@@ -296,104 +314,3 @@ def _monitoring(decision: ConclusionDecision | None, expected: ExpectedUse | Non
 def _stated_triggers(run: WorkflowRun) -> Iterator[Trigger]:
     for text in run.workflow.governance.monitoring:
         yield Trigger(condition=masked(text), action="By the policy of the institution.")
-
-
-def card_markdown(card: ModelCard) -> str:
-    """Return a model card as Markdown."""
-    return "\n".join(_lines(card)) + "\n"
-
-
-def _lines(card: ModelCard) -> Iterator[str]:
-    yield from (f"# {whole(card.title)}: model card", "")
-    yield from ("## Model inventory", "")
-    yield from (f"- {name}: {whole(value)}" for name, value in inventory_rows(card.inventory))
-    yield from (f"- Limitation: {whole(text)}" for text in card.inventory.limitations)
-    yield from ("", "## Scope", "")
-    if card.description:
-        yield from (whole(card.description), "")
-    yield f"Model: {whole(card.model or 'the configured one')}. Documents: {_joined(card.documents)}."
-    yield from ("", f"Conclusion: **{card.conclusion.fitness}**.")
-    yield from (f"- Missing ({gap.code}): {whole(gap.text)}" for gap in card.conclusion.gaps)
-    yield from (f"- Decided by {whole(text)}" for text in card.conclusion.decided_by)
-    yield from (f"- Limit: {whole(text)}" for text in card.conclusion.limits)
-    yield from ("", "## Data and fingerprints", "", "| Basis | SHA-256 |", "| --- | --- |")
-    yield from (f"| {whole(name)} | {value} |" for name, value in evidence_rows(card.evidence))
-    if card.conclusion.decision is not None:
-        yield from ("", "## Decision and controls", "")
-        yield from (f"- {whole(text)}" for text in describe_decision(card.conclusion.decision))
-        yield from (f"- {whole(text)}" for text in control_notes(card.conclusion.decision.controls))
-    yield from _result_lines(card)
-    yield from ("", "## Weaknesses", "")
-    yield from (
-        f"- **{problem.severity}** ({whole(problem.step)}): {whole(problem.description)}"
-        for problem in card.weaknesses
-    )
-    if not card.weaknesses:
-        yield "The completed steps report none."
-    yield from register_lines(card.register)
-    yield from ("", "## Safety and ethics", "")
-    yield from (f"- Tested: {whole(text)}" for text in card.safety.tested)
-    yield from (f"- Finding: {whole(text)}" for text in card.safety.findings)
-    yield from (f"- Not tested: {whole(text)}" for text in card.safety.not_tested)
-    yield from ("", "## Monitoring plan", "")
-    for trigger in card.monitoring:
-        yield f"- {whole(trigger.condition)} {whole(trigger.action)}"
-        # A slice of a text: one line where there is a gate, none otherwise.
-        yield from (f"  Gate: `{trigger.gate}`" for _ in trigger.gate[:1])
-        yield from (f"  Guard: `{trigger.guard}`" for _ in trigger.guard[:1])
-    yield from ("", "## Evidence for guidance", "")
-    yield "Evidence of this workflow for parts of the guidance; it is no statement of compliance."
-    yield from ("", "| Guidance | Part | Evidence | Not covered |", "| --- | --- | --- | --- |")
-    for part in card.mapping:
-        evidence = part.evidence or "none"
-        yield f"| {part.guidance} | {whole(part.section)} | {evidence} | {part.not_covered} |"
-    yield from ("", "## Sign-off", "")
-    for status in card.sign_offs:
-        entry = status.sign_off
-        remarks = "; ".join(map(whole, status.remarks))
-        yield f"- {entry.role}: {whole(entry.name)}, {entry.date}, {entry.decision} ({remarks})"
-    if card.unsigned:
-        yield f"Without a valid sign-off: {', '.join(card.unsigned)}."
-
-
-def _result_lines(card: ModelCard) -> Iterator[str]:
-    yield from (
-        "",
-        "## Metrics",
-        "",
-        "| Metric | Threshold | Decides | Agreement |",
-        "| --- | --- | --- | --- |",
-    )
-    for metric in card.metrics:
-        sign = "≥" if metric.better == "higher" else "≤"
-        limit = f"{sign} {figure(metric.threshold)} | {whole(metric.source)} | {metric.limitation}"
-        yield f"| {whole(metric.metric)} | {limit} |"
-    yield from ("", "## Results", "")
-    if card.quality is not None:
-        low, high = card.quality.interval
-        yield (
-            f"{card.quality.words}:"
-            f" {percent(card.quality.share)}, 95"
-            " % interval"
-            f" {percent(low)} to {percent(high)}."
-        )
-        yield ""
-    yield from (f"- {whole(name)}: {whole(text)}" for name, text in card.results.items())
-
-
-def inventory_rows(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    """Yield the fields of the inventory with names for people; those without a value are one line."""
-    fields = (
-        ("Inventory id", inventory.inventory_id),
-        ("Intended use", inventory.intended_use),
-        ("Materiality tier", inventory.materiality),
-        ("Owner", inventory.owner),
-        ("Version of the application", inventory.version),
-    )
-    yield from ((name, value) for name, value in fields if value)
-    if missing := [name.lower() for name, value in fields if not value]:
-        yield "Not stated", ", ".join(missing)
-
-
-def _joined(texts: Sequence[str]) -> str:
-    return ", ".join(map(whole, texts))

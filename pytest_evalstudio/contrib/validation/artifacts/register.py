@@ -39,7 +39,8 @@ class RegisterEntry:
         evidence: of the closure, or the answer to the challenge; required if it is closed or accepted.
         raised_by: name of the person.
         raised: ISO 8601 date.
-        step: id of the step that reported it, "" for people.
+        step: name of the step that reported it, "" for people.
+        cases: keys of the test cases that it rests on.
     """
 
     id: str
@@ -53,6 +54,7 @@ class RegisterEntry:
     raised_by: str = ""
     raised: str = ""
     step: str = ""
+    cases: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -65,6 +67,7 @@ class RegisterEntry:
 
 
 COLUMNS: tuple[str, ...] = tuple(item.name for item in fields(RegisterEntry))
+_BETWEEN_CASES = ";"
 REQUIRED = ("id", "description", "severity", "status")
 
 
@@ -118,7 +121,8 @@ def _checked(values: dict[str, str]) -> RegisterEntry:
                 values[name] = datetime.date.fromisoformat(values[name]).isoformat()
             except ValueError:
                 raise ValueError(f"{name} {values[name]!r} is no date; write YYYY-MM-DD") from None
-    entry = msgspec.convert(values, RegisterEntry)
+    cases = tuple(filter(None, map(str.strip, values.get("cases", "").split(_BETWEEN_CASES))))
+    entry = msgspec.convert({**values, "cases": cases}, RegisterEntry)
     if not entry.is_open and not entry.evidence:
         raise ValueError(f"{entry.id} is {entry.status} without evidence; state it in the column evidence")
     return entry
@@ -148,9 +152,15 @@ def change_register(
     with run.locked():
         # Read again under the lock, so that no entry of another process is lost.
         entries = change(read_register(path))
-        rows = [{name: masked(str(value)) for name, value in asdict(entry).items()} for entry in entries]
+        rows = [{name: masked(value) for name, value in row_of(entry).items()} for entry in entries]
         write_whole(path, write_rows(COLUMNS, rows))
         return read_register(path), True
+
+
+def row_of(entry: RegisterEntry) -> dict[str, str]:
+    """Return the row of an entry in a CSV file; keys of cases are separated by semicolons."""
+    values = {**asdict(entry), "cases": f"{_BETWEEN_CASES} ".join(entry.cases)}
+    return {name: str(value) for name, value in values.items()}
 
 
 def merged(register: Sequence[RegisterEntry], imported: Iterable[RegisterEntry]) -> tuple[RegisterEntry, ...]:
@@ -167,7 +177,7 @@ def added(register: Sequence[RegisterEntry], entry: RegisterEntry) -> tuple[Regi
     if not entry.description.strip() or not entry.raised_by.strip():
         raise ConfigurationError("a finding needs --add TEXT, the finding, and --name, who raises it")
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    values = {**asdict(entry), "id": next_id(register, entry.kind), "raised": entry.raised or today}
+    values = {**row_of(entry), "id": next_id(register, entry.kind), "raised": entry.raised or today}
     try:
         return (*register, _checked({name: str(value).strip() for name, value in values.items()}))
     except ValueError as exc:
@@ -221,10 +231,17 @@ def collected(
                 description=problem.description,
                 raised_by="workflow",
                 step=step,
+                cases=cases_of(problem),
             )
             register = added(register, entry)
             known.add(problem.description)
     return tuple(register)
+
+
+def cases_of(problem: Problem) -> tuple[str, ...]:
+    """Return the keys of the test cases that a problem rests on."""
+    keys = problem.attributes.get("test_case_keys")
+    return tuple(map(str, keys)) if isinstance(keys, list | tuple) else ()
 
 
 def register_lines(register: Sequence[RegisterEntry]) -> Iterator[str]:
@@ -234,4 +251,6 @@ def register_lines(register: Sequence[RegisterEntry]) -> Iterator[str]:
     for entry in register:
         parts = [entry.status, entry.severity, entry.owner and f"owner {whole(entry.owner)}"]
         parts += [entry.due and f"due {entry.due}", entry.evidence and f"evidence: {whole(entry.evidence)}"]
+        if entry.cases:
+            parts.append(f"cases: {', '.join(map(whole, entry.cases))}")
         yield f"- **{whole(entry.id)}** {whole(entry.description)} ({'; '.join(filter(None, parts))})"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pytest_evalstudio.contrib.validation.artifacts.chain import (
+    AcceptedFinding,
     ChainLink,
     SignOff,
     StepException,
@@ -56,7 +57,10 @@ class SignOffStatus:
             date=signed.date,
             void=self.void,
             overridden=signed.overridden,
-            exceptions=tuple(f"{each.step}: {each.reason}" for each in signed.exceptions),
+            exceptions=(
+                *(f"open step {each.step}: {each.reason}" for each in signed.exceptions),
+                *(f"accepted {each.id}: {each.reason}" for each in signed.accepted),
+            ),
         )
 
     @property
@@ -69,7 +73,8 @@ class SignOffStatus:
         """Yield state, overridden conclusion, exceptions and comment, in words."""
         yield "valid" if self.is_valid else f"void: {'; '.join(self.void)}"
         if self.sign_off.overridden:
-            yield f"overrides the report's conclusion, {self.sign_off.overridden}"
+            yield f"EXCEPTION: overrides the computed conclusion, {self.sign_off.overridden}"
+        yield from (f"accepted {each.id}: {each.reason}" for each in self.sign_off.accepted)
         yield from (f"open step {each.step}: {each.reason}" for each in self.sign_off.exceptions)
         if self.sign_off.comment:
             yield self.sign_off.comment
@@ -84,6 +89,7 @@ def new_sign_off(
     conclusion: str,
     comment: str,
     exceptions: Mapping[str, str],
+    accepted: tuple[AcceptedFinding, ...] = (),
     is_signed: bool = False,
 ) -> SignOff:
     """Return a sign-off that the policy of the workflow permits.
@@ -96,6 +102,7 @@ def new_sign_off(
         conclusion: of the report.
         comment: reasons and conditions; required where the decision differs from the conclusion.
         exceptions: id of each open step to the reason why it may stay open.
+        accepted: open findings that an override accepts.
         is_signed: True if a detached signature will belong to it.
 
     Raises:
@@ -107,6 +114,8 @@ def new_sign_off(
     if not name:
         raise ConfigurationError("sign-off needs --name, the name of the person who signs")
     if role not in roles:
+        if not role:
+            raise ConfigurationError(f"sign-off needs --role; roles of the policy: {', '.join(roles)}")
         raise unknown_name("role", role, roles, f"Roles of the policy: {', '.join(roles)}.")
     if conclusion == "not assessed":
         raise ConfigurationError(
@@ -129,6 +138,7 @@ def new_sign_off(
         comment=masked(comment),
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         exceptions=tuple(_exceptions(run, exceptions)),
+        accepted=accepted,
         is_signed=is_signed,
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import msgspec
 
+from pytest_evalstudio.contrib.validation.artifacts.case_links import case_links
 from pytest_evalstudio.contrib.validation.artifacts.chain import SignOff
 from pytest_evalstudio.contrib.validation.artifacts.conclusion import (
     Conclusion,
@@ -19,6 +20,7 @@ from pytest_evalstudio.contrib.validation.artifacts.conclusion import (
 from pytest_evalstudio.contrib.validation.artifacts.evidence import Evidence, evidence_of
 from pytest_evalstudio.contrib.validation.artifacts.register import (
     RegisterEntry,
+    cases_of,
     read_register,
     register_lines,
 )
@@ -41,6 +43,8 @@ from pytest_evalstudio.stats.intervals import wilson_interval
 from pytest_evalstudio.stats.types import Interval
 from pytest_evalstudio.text.figures import percent
 
+RAISED = "raised_by_people"
+"""Code of the findings of people."""
 _VERDICTS = {"passed": True, "xpassed": True, "failed": False, "xfailed": False}
 
 
@@ -99,6 +103,7 @@ class WorkflowSummary:
             once.
         evidence: digests of everything that the results rest on.
         register: findings and challenges of people.
+        case_links: key of a case of the register to its address in the report of a step.
         sign_offs: the last one of each role.
         unsigned: roles of the policy without a valid sign-off.
     """
@@ -117,6 +122,7 @@ class WorkflowSummary:
     problems: tuple[StepProblem, ...]
     evidence: Evidence
     register: tuple[RegisterEntry, ...] = ()
+    case_links: Mapping[str, str] = field(default_factory=dict)
     sign_offs: tuple[SignOffStatus, ...] = ()
     unsigned: tuple[str, ...] = ()
 
@@ -149,6 +155,7 @@ def summarise(run: WorkflowRun, new: SignOff | None = None) -> WorkflowSummary:
         problems=_problems(steps, tuple(_raised(register))),
         evidence=evidence_of(run),
         register=register,
+        case_links=case_links(run, {key for entry in register for key in entry.cases}),
         sign_offs=statuses,
         unsigned=missing_roles(run, statuses),
     )
@@ -166,8 +173,8 @@ def _raised(register: Sequence[RegisterEntry]) -> Iterator[StepProblem]:
                 severity="low" if entry.status == "accepted" else entry.severity,
                 problem_type="accuracy",
                 avid="P0200",
-                attributes={"kind": "raised_by_people", "id": entry.id, "status": entry.status},
-                code="raised_by_people",
+                attributes={"kind": RAISED, "id": entry.id, "status": entry.status},
+                code=RAISED,
                 actions=f"Owner: {entry.owner}." if entry.owner else "",
                 resources=(),
                 step=f"{entry.id}, raised by {entry.raised_by}",
@@ -190,10 +197,22 @@ def _problems(steps: Sequence[StepSummary], written: Sequence[StepProblem] = ())
 
 
 def step_problems(run: WorkflowRun) -> tuple[list[Problem], list[str]]:
-    """Return the problems of the completed steps, and the name of the step of each."""
+    """Return the findings of the completed steps, and the name of the step of each."""
     # Without those of people: a finding with the same words would take the place of the step's problem.
-    problems = _problems(summarise(run).steps)
-    return list(problems), [problem.step for problem in problems]
+    findings = merged_findings(_problems(summarise(run).steps))
+    return list(findings), [finding.step for finding in findings]
+
+
+def merged_findings(problems: Sequence[StepProblem]) -> tuple[StepProblem, ...]:
+    """Return the findings that the problems are: several metrics of one evaluator are one, with all words."""
+    findings = []
+    for first, *others in problem_groups(problems):
+        group = [first, *others]
+        text = " ".join(dict.fromkeys(problem.description for problem in group))
+        keys = dict.fromkeys(key for problem in group for key in cases_of(problem))
+        attributes = {**first.attributes, "test_case_keys": list(keys)} if keys else first.attributes
+        findings.append(msgspec.structs.replace(first, description=text, attributes=attributes))
+    return tuple(findings)
 
 
 def _distinct(problems: Sequence[StepProblem]) -> Iterator[StepProblem]:
@@ -321,6 +340,9 @@ def _lines(summary: WorkflowSummary, artifacts: Mapping[str, str]) -> Iterator[s
     yield f"{summary.completed} of {len(summary.steps)} steps are completed."
     conclusion = conclude(summary)
     yield from ("", "## Conclusion", "", f"**{conclusion.fitness.capitalize()}.**")
+    for status in summary.sign_offs:
+        if status.is_valid and status.sign_off.exception_text:
+            yield f"- **{whole(status.sign_off.exception_text)}**"
     yield from (f"- Missing ({gap.code}): {whole(gap.text)}" for gap in conclusion.gaps)
     yield from (f"- Decided by {whole(text)}" for text in conclusion.decided_by)
     yield from (f"- Limit: {whole(text)}" for text in conclusion.limits)

@@ -56,6 +56,12 @@ class Verification:
         """Return the head of the chain, "" without a sign-off."""
         return self.links[-1].head if self.links else ""
 
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """Return the exceptions of the last sign-off of each role from the computed conclusion."""
+        last = {item.sign_off.role: item.sign_off for item in self.links}
+        return tuple(signed.exception_text for signed in last.values() if signed.overridden)
+
 
 def verify_archive(path: Path, *, head: str = "", signers: Path | None = None) -> Verification:
     """Verify the sign-offs of an archive of artifacts by the archive alone.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_evalstudio.contrib.validation.artifacts.summary import WorkflowSummary
+    from pytest_evalstudio.contrib.validation.artifacts.verification import Verification
     from pytest_evalstudio.contrib.validation.workflow.run import StepStatus, WorkflowRun
 
 ARCHIVE_SUFFIX = ".zip"
@@ -66,16 +68,24 @@ def _add_sign_off(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="", metavar="NAME", help="of the person who signs")
     parser.add_argument(
         "--role",
-        default="validator",
+        default="",
         metavar="ROLE",
-        help="a role of the workflow's policy (`governance.roles`), or owner (default: validator)",
+        help="a role of the workflow's policy (`governance.roles`), or owner",
     )
     parser.add_argument("--comment", default="", metavar="TEXT", help="reasons and conditions")
     parser.add_argument(
         "--conclusion",
         default="",
         metavar="fit|fit with limits|not fit|insufficient evidence",
-        help="the decision (default: the report's conclusion); another one than the report's needs --comment",
+        help="the decision (default: the computed conclusion); a milder one is an exception: it needs"
+        " --comment, --accept for each open finding, and another person than the one who ran and signed",
+    )
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="ID=REASON",
+        help="accept an open finding, or the code of a gap of evidence, against the conclusion; repeatable",
     )
     parser.add_argument(
         "--except",
@@ -103,36 +113,60 @@ def write_report(arguments: argparse.Namespace) -> int:
 def sign_off(arguments: argparse.Namespace) -> int:
     """Store a sign-off, write the artifacts that show it, and print the head of the chain."""
     from pytest_evalstudio.contrib.validation.artifact_files import PAGE, write_signed_artifacts
+    from pytest_evalstudio.contrib.validation.artifacts.overriding import (
+        accepted_findings,
+        check_overrider,
+        is_relaxed,
+    )
     from pytest_evalstudio.contrib.validation.artifacts.sign_off import new_sign_off
     from pytest_evalstudio.contrib.validation.artifacts.summary import conclude, summarise
     from pytest_evalstudio.core.errors import ConfigurationError
 
-    exceptions = {}
-    for text in arguments.exceptions:
-        step, separator, reason = text.partition("=")
-        if not separator:
-            raise ConfigurationError(f"--except {text}: state the reason, STEP=REASON")
-        exceptions[step.strip()] = reason
     run = workflow_run(arguments)
+    summary = summarise(run)
+    conclusion = conclude(summary).fitness
     signed = new_sign_off(
         run,
         role=arguments.role,
         name=arguments.name,
         decision=arguments.conclusion,
-        conclusion=conclude(summarise(run)).fitness,
+        conclusion=conclusion,
         comment=arguments.comment,
-        exceptions=exceptions,
+        exceptions=_reasons("--except", "STEP", arguments.exceptions),
         is_signed=arguments.sign_key is not None,
     )
+    accepted = _reasons("--accept", "ID", arguments.accept)
+    if signed.overridden and is_relaxed(signed.decision, conclusion):
+        check_overrider(run, signed.name, summary.sign_offs, conclusion)
+        signed = replace(signed, accepted=tuple(accepted_findings(summary, accepted)))
+    elif accepted:
+        raise ConfigurationError("--accept: nothing is overridden, so that there is nothing to accept")
     key = None if arguments.sign_key is None else Path(arguments.sign_key)
     head = write_signed_artifacts(run, signed, key)
-    over = f", overrides {signed.overridden}" if signed.overridden else ""
     say(
-        f"{signed.name} ({signed.role}) signed at {signed.date}: {signed.decision}{over}",
+        f"{signed.name} ({signed.role}) signed at {signed.date}: {signed.decision}",
+        *filter(None, [signed.exception_text]),
         f"head: {head}",
         str(run.folder / PAGE),
     )
     return FINE
+
+
+def _reasons(option: str, name: str, texts: Iterable[str]) -> dict[str, str]:
+    """Return the reasons of a repeatable option by what they are for.
+
+    Raises:
+        ConfigurationError: for one without a reason.
+    """
+    from pytest_evalstudio.core.errors import ConfigurationError
+
+    reasons = {}
+    for text in texts:
+        key, separator, reason = text.partition("=")
+        if not separator:
+            raise ConfigurationError(f"{option} {text}: state the reason, {name}=REASON")
+        reasons[key.strip()] = reason
+    return reasons
 
 
 def verify(arguments: argparse.Namespace) -> int:
@@ -151,13 +185,14 @@ def verify(arguments: argparse.Namespace) -> int:
                 "faults": result.faults,
                 "unchecked": dict(result.unchecked),
                 "signed": result.signed,
+                "exceptions": result.exceptions,
             }
         )
         return FINDINGS if result.faults else FINE
     for item in result.links:
         signed = item.sign_off
-        over = f" (the report's conclusion: {signed.overridden})" if signed.overridden else ""
-        say(f"{signed.date} {signed.name} ({signed.role}): {signed.decision}{over}")
+        say(f"{signed.date} {signed.name} ({signed.role}): {signed.decision}")
+    say(*result.exceptions)
     if result.head:
         say(f"head: {result.head}", f"detached signatures that hold: {result.signed}")
     for name, digest in result.unchecked.items():
@@ -165,8 +200,14 @@ def verify(arguments: argparse.Namespace) -> int:
     if not arguments.head and result.links:
         say("no --head: an archive that was written as a whole by somebody else is not detected")
     say(*(f"FAULT: {fault}" for fault in result.faults))
-    say("verification failed" if result.faults else "verified: nothing has changed since the last sign-off")
+    say("verification failed" if result.faults else _verified(result))
     return FINDINGS if result.faults else FINE
+
+
+def _verified(result: Verification) -> str:
+    text = "verified: nothing has changed since the last sign-off"
+    count = len(result.exceptions)
+    return f"{text}; {count} exception from the computed conclusion" if count else text
 
 
 def show_status(arguments: argparse.Namespace) -> int:
@@ -181,10 +222,10 @@ def show_status(arguments: argparse.Namespace) -> int:
         completed = sum(step.status == "completed" for step in steps)
         say(f"{run.title}: {completed} of {len(steps)} steps completed")
         for step in steps:
-            when = f" {step.state.finished}" if step.state else ""
+            when = f" {_finished(step)}" if _finished(step) else ""
             message = _message(step)
             say(
-                f"  {step.spec.number}. {step.spec.id:<28}{step.status:<10}{when}"
+                f"  {step.spec.number}. {step.spec.id:<28}{_status_word(step):<10}{when}"
                 + (f"  {message}" if message else "")
             )
         say(*_asking_lines(run, steps), *_conclusion_lines(summarise(run)))
@@ -198,13 +239,30 @@ def _entry(run: WorkflowRun, step: StepStatus) -> dict[str, object]:
         "status": step.status,
         "lacks": list(step.lacks),
         "summary": step.state.summary if step.state else "",
+        "failure": step.failure.reason if step.failure else "",
         "waits": step.state.waits if step.state else "",
-        "finished": step.state.finished if step.state else None,
+        "finished": _finished(step) or None,
         "artifacts": str(run.folder_of(step.spec.id)),
     }
 
 
+def _status_word(step: StepStatus) -> str:
+    """Return the status; a step that asked nobody and measured nothing has no result."""
+    if step.failure is not None:
+        return "failed"
+    is_empty = step.status == "completed" and step.state is not None and not step.state.figures
+    return "no result" if is_empty else step.status
+
+
+def _finished(step: StepStatus) -> str:
+    if step.failure is not None:
+        return step.failure.finished
+    return step.state.finished if step.state is not None else ""
+
+
 def _message(step: StepStatus) -> str:
+    if step.failure is not None:
+        return step.failure.reason
     if step.lacks:
         return f"needs {', '.join(step.lacks)}"
     return (step.state.waits or step.state.summary) if step.state else ""
@@ -225,6 +283,7 @@ def _asking_lines(run: WorkflowRun, steps: Iterable[StepStatus]) -> Iterator[str
 
 
 def _conclusion_lines(summary: WorkflowSummary) -> Iterator[str]:
+    from pytest_evalstudio.contrib.validation.artifacts.finding_counts import finding_counts
     from pytest_evalstudio.contrib.validation.artifacts.summary import conclude
 
     conclusion = conclude(summary)
@@ -236,6 +295,4 @@ def _conclusion_lines(summary: WorkflowSummary) -> Iterator[str]:
         yield f"  signed: {signed.name} ({signed.role}) {signed.date}  {signed.decision}; {remarks}"
     if summary.sign_offs and summary.unsigned:
         yield f"  without a valid sign-off: {', '.join(summary.unsigned)}"
-    open_entries = [entry for entry in summary.register if entry.is_open]
-    if open_entries:
-        yield f"  open findings: {len(open_entries)}; `evalstudio mrm findings` lists them"
+    yield f"  findings: {finding_counts(summary).text}"

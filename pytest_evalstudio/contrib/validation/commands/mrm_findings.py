@@ -58,7 +58,7 @@ def add_findings(add: AddsAction) -> None:
 def findings(arguments: argparse.Namespace) -> int:
     """Change the register if the arguments ask for it, and show it."""
     from pytest_evalstudio.contrib.validation.artifact_files import write_workflow_artifacts
-    from pytest_evalstudio.contrib.validation.artifacts.register import COLUMNS, change_register
+    from pytest_evalstudio.contrib.validation.artifacts.register import COLUMNS, change_register, row_of
 
     run = workflow_run(arguments)
     register, is_changed = change_register(run, lambda register: _changed(run, register, arguments))
@@ -68,7 +68,7 @@ def findings(arguments: argparse.Namespace) -> int:
         from pytest_evalstudio.core.writing import write_whole
         from pytest_evalstudio.formats.sheets import write_rows
 
-        content = write_rows(COLUMNS, [asdict(entry) for entry in register])
+        content = write_rows(COLUMNS, [row_of(entry) for entry in register])
         if arguments.csv == "-":
             sys.stdout.write(content.decode("utf-8-sig").replace("\r\n", "\n"))
         else:
@@ -130,6 +130,8 @@ def _lines(register: Sequence[RegisterEntry]) -> Iterator[str]:
         yield f"{entry.id:<5} {entry.severity:<6} {entry.status:<11} {entry.description}" + (
             f"  ({rest})" if rest else ""
         )
+        if entry.cases:
+            yield f"      cases: {', '.join(entry.cases)}"
         if entry.evidence:
             yield f"      {'answer' if entry.kind == 'challenge' else 'evidence'}: {entry.evidence}"
     open_entries = sum(entry.is_open for entry in register)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from pytest_evalstudio.contrib.calibration.fit.results import ExpectedUse, MetricFigures
-from pytest_evalstudio.contrib.validation.methods.typed_results import R
+from pytest_evalstudio.contrib.validation.methods.typed_results import R, read_results
 
 ID = "human_calibration"
 
@@ -37,6 +37,26 @@ class HasResults(Protocol):
 
     def completed_results(self, id: str, kind: type[R]) -> R | None:
         """Return the results of a step; None if it is not completed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Labelled:
+    labelled: int = 0
+
+
+class HasStatus(Protocol):
+    """A workflow with the status of its steps."""
+
+    def is_current(self, id: str) -> bool:
+        """Report whether a step has run on what there is now, completed or waiting."""
+
+    def figures_of(self, id: str) -> Mapping[str, Any]:
+        """Return the results of a step's last run."""
+
+
+def labelled_answers(run: HasStatus) -> int:
+    """Return the number of answers that people have labelled, also of a sample that is not complete."""
+    return read_results(ID, run.figures_of(ID), _Labelled).labelled if run.is_current(ID) else 0
 
 
 def calibrated_thresholds(source: HasResults) -> dict[str, float]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
+from pytest_evalstudio.contrib.validation.workflow.run import StepStatus, WorkflowRun
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.record.schema import SignOffEntry, StepEntry
@@ -50,7 +50,7 @@ def step_entry(
         status=status.status,
         lacks=status.lacks,
         parameters=safe_description(run.parameters(spec.id)),
-        summary=state.summary if state is not None else "",
+        summary=_summary(status),
         notes=tuple(state.notes) if state is not None else (),
         waits=state.waits if state is not None else "",
         figures=state.figures if state is not None else {},
@@ -65,6 +65,12 @@ def step_entry(
         sign_offs=sign_offs,
         asks=run.asks(spec.id),
     )
+
+
+def _summary(status: StepStatus) -> str:
+    if status.failure is not None:
+        return f"failed: {status.failure.reason}"
+    return status.state.summary if status.state is not None else ""
 
 
 def _problem(problem: Problem) -> Problem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 import platform
 from functools import cache
 from importlib import metadata
@@ -21,6 +23,18 @@ PACKAGES = (
     "onnxruntime",
 )
 """Packages that results of steps depend on; those that are not installed are left out."""
+
+
+RAN_BY = "EVALSTUDIO_RAN_BY"
+"""Environment variable with the name of the person who runs a workflow."""
+
+
+def person() -> str:
+    """Return the name of the person who runs the workflow: of the variable, else the account."""
+    try:
+        return os.environ.get(RAN_BY, "").strip() or getpass.getuser()
+    except (OSError, KeyError, ImportError):  # an account without a name, e.g. in a container
+        return ""
 
 
 @cache

@@ -17,15 +17,19 @@ from pytest_evalstudio.asking.answers import digest_of
 from pytest_evalstudio.asking.runs import AskingRun
 from pytest_evalstudio.contrib.validation.methods.progress import Progress
 from pytest_evalstudio.contrib.validation.methods.typed_results import R, json_ready, read_results
+from pytest_evalstudio.contrib.validation.workflow.configured_files import named_files
 from pytest_evalstudio.contrib.validation.workflow.context import StepContext
 from pytest_evalstudio.contrib.validation.workflow.corpus import WorkflowCorpus
 from pytest_evalstudio.contrib.validation.workflow.documents import digest, relative
-from pytest_evalstudio.contrib.validation.workflow.environment import environment
+from pytest_evalstudio.contrib.validation.workflow.environment import environment, person
+from pytest_evalstudio.contrib.validation.workflow.guidance import governing_guidance
 from pytest_evalstudio.contrib.validation.workflow.masking import mask_artifacts, masked_mapping
+from pytest_evalstudio.contrib.validation.workflow.policy import governing_policy, tier_name
 from pytest_evalstudio.contrib.validation.workflow.states import (
     ARTIFACTS,
     CurrentStatus,
     State,
+    StepFailure,
     claim,
     clear,
     digests,
@@ -33,12 +37,14 @@ from pytest_evalstudio.contrib.validation.workflow.states import (
     finish,
     is_whole,
     keep_edited,
+    read_failure,
     read_state,
     sizes,
+    write_failure,
     write_state,
 )
 from pytest_evalstudio.contrib.validation.workflow_file import Workflow
-from pytest_evalstudio.core.errors import ConfigurationError, DataError, nearest
+from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvalStudioError, nearest
 from pytest_evalstudio.core.locking import locked
 from pytest_evalstudio.core.paths import path_below
 from pytest_evalstudio.core.plugins.declaring import parameters
@@ -52,12 +58,6 @@ from pytest_evalstudio.scoring.model_provider import ModelProvider
 
 LOCK = ".lock"
 EVALUATOR = "evaluator."
-SMALL = 1_000_000
-"""Bytes of the largest file that a configuration names and whose content counts: weights of models are
-larger.
-"""
-MOST_FILES = 200
-LONGEST_NAME = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,23 +67,25 @@ class StepStatus:
     Attributes:
         lacks: ids of the steps that must be completed before it can run, in order.
         state: its last run; None before the first.
+        failure: of the last run; None if it did not fail.
     """
 
     spec: StepSpec
     status: CurrentStatus
     lacks: tuple[str, ...]
     state: State | None
+    failure: StepFailure | None = None
 
 
 class WorkflowRun:
     """A workflow file and the artifacts of its steps.
 
     Args:
-        path: of the file; documents and artifacts start at its folder.
+        path: of the file; documents, policy and artifacts start at its folder.
         config: what applies to the file.
 
     Raises:
-        DataError: if the file names an unknown step or parameter, or a missing document.
+        DataError: if the file names an unknown step, parameter or tier, or a missing document.
     """
 
     def __init__(self, workflow: Workflow, path: Path, config: Configuration, registry: Registry) -> None:
@@ -106,6 +108,9 @@ class WorkflowRun:
                     "there is no step of this name."
                     f" {nearest(id, self._steps) or 'Steps: ' + ', '.join(self._steps)}",
                 )
+        self.policy, self.policy_file = governing_policy(workflow.governance.policy, path)
+        self.guidance, self.guidance_file = governing_guidance(workflow.governance.guidance, path)
+        self.tier = tier_name(self.policy, workflow.governance.materiality, str(path))
         self.corpus = WorkflowCorpus(workflow.documents, path, config, registry)
         for document in self.documents:
             if "://" not in document and Path(document).resolve().is_relative_to(self.folder.resolve()):
@@ -135,9 +140,10 @@ class WorkflowRun:
         spec = self._spec(id)
         state = read_state(self.folder_of(id))
         lacks = tuple(other for other in spec.after if self.status(other).status != "completed")
-        if state is None:
-            return StepStatus(spec=spec, status="not run", lacks=lacks, state=None)
         folder = self.folder_of(id)
+        if state is None:
+            failure = read_failure(folder)
+            return StepStatus(spec=spec, status="not run", lacks=lacks, state=None, failure=failure)
         # A step does not run again by itself over artifacts that people have edited.
         is_changed = state.identity != self._identity(spec) and not edited(folder, state)
         if lacks or is_changed or not is_whole(folder, state):
@@ -151,6 +157,21 @@ class WorkflowRun:
     def is_completed(self, id: str) -> bool:
         """Report whether a step is known, has run and is not outdated."""
         return any(spec.id == id for spec in self.specs) and self.status(id).status == "completed"
+
+    def is_current(self, id: str) -> bool:
+        """Report whether a step has run on what there is now, completed or waiting."""
+        is_installed = any(spec.id == id for spec in self.specs)
+        return is_installed and self.status(id).status in ("completed", "waiting")
+
+    def figures_of(self, id: str) -> Mapping[str, Any]:
+        """Return the results of a step's last run as its state holds them; none before the first run."""
+        state = self.status(id).state
+        return {} if state is None else state.figures
+
+    def persons(self) -> frozenset[str]:
+        """Return the persons who ran the steps."""
+        states = (read_state(self.folder_of(spec.id)) for spec in self.specs)
+        return frozenset(state.ran_by for state in states if state is not None and state.ran_by)
 
     def asks(self, id: str) -> bool:
         """Report whether a step asks models."""
@@ -255,7 +276,12 @@ class WorkflowRun:
             progress=progress,
             run=asking,
         )
-        result: StepResult = self._steps[id].run(context)
+        try:
+            result: StepResult = self._steps[id].run(context)
+        except EvalStudioError as exc:
+            reason, finished = masked(str(exc)), _now()
+            write_failure(folder, StepFailure(reason=reason, finished=finished))
+            raise
         mask_artifacts(folder)
         # Only the first steps read the documents and their collections.
         notes = [*result.notes, *(() if spec.after else self.corpus.notes)]
@@ -267,7 +293,7 @@ class WorkflowRun:
             identity=identity,
             # New at each run: later steps, whose identity has it, are outdated by it even with equal inputs.
             stamp=uuid.uuid4().hex,
-            finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            finished=_now(),
             seconds=round(time.perf_counter() - started, 3),
             environment=environment(),
             figures=masked_mapping(json_ready(result.figures)),
@@ -275,6 +301,7 @@ class WorkflowRun:
             notes=[masked(note) for note in dict.fromkeys(notes) if note],
             artifacts=sizes(folder),
             editable=digests(folder, spec.editable),
+            ran_by=masked(person()),
         )
         write_state(folder, state)
         finish(folder)
@@ -352,7 +379,10 @@ class WorkflowRun:
             for name in used
             if name.startswith(EVALUATOR)
         }
-        return {**settings, "files": [digest(str(path)) for path in _files_of(settings, self.config.folder)]}
+        return {
+            **settings,
+            "files": [digest(str(path)) for path in named_files(settings, self.config.folder)],
+        }
 
     def _home(self) -> Path:
         """Return the folder of the artifacts.
@@ -382,6 +412,10 @@ class WorkflowRun:
         return DataError(message, source=str(self.path), pointer=f"/evalstudio_workflow/{location}")
 
 
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
 def _masked_problem(problem: Problem) -> Problem:
     return structs.replace(
         problem,
@@ -389,21 +423,3 @@ def _masked_problem(problem: Problem) -> Problem:
         attributes=masked_mapping(problem.attributes),
         actions=masked(problem.actions),
     )
-
-
-def _files_of(value: Any, folder: Path) -> Iterator[Path]:
-    """Yield the small files that a configuration names, and those in folders that it names."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from _files_of(item, folder)
-    elif isinstance(value, str) and value and len(value) <= LONGEST_NAME and "\0" not in value:
-        path = folder / value
-        inside = (
-            sorted(path.iterdir())[:MOST_FILES]
-            # Not all files of the configuration's own folder, where a value is ".".
-            if path.is_dir() and path.resolve() != folder.resolve()
-            else [path]
-        )
-        yield from (file for file in inside if file.is_file() and file.stat().st_size <= SMALL)

@@ -21,7 +21,9 @@ FILE = "step.json"
 VERSION = 4
 STARTED = ".evalstudio-started.json"
 """In a step's folder while the step runs: lists the files that were there before."""
-_OURS = frozenset([FILE, STARTED, MANIFEST])
+FAILURE = ".evalstudio-failure.json"
+"""In a step's folder after a run that failed, with the reason."""
+_OURS = frozenset([FILE, STARTED, FAILURE, MANIFEST])
 MARK = ".evalstudio-workflow"
 """In the folder of a workflow's artifacts: the suites and labs in its steps' folders are no tests of the
 project's.
@@ -31,8 +33,9 @@ PATCH, EXTENSION = "corpus_patch.md", "system_prompt_extension.md"
 GUARDRAILS, REFERENCE_GUARDRAILS = "guardrail_configuration.json", "guardrail_configuration_reference.json"
 ARCHIVE = "workflow_artifacts.zip"
 CARD, CARD_DATA, CARD_PAGE = "model_card.md", "model_card.json", "model_card.html"
+ANNEX = "annex_iv.html"
 ARTIFACTS = (
-    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, CARD_PAGE, PATCH, EXTENSION),
+    *(SUMMARY, SUMMARY_DATA, PAGE, CARD, CARD_DATA, CARD_PAGE, ANNEX, PATCH, EXTENSION),
     *(GUARDRAILS, REFERENCE_GUARDRAILS, ARCHIVE),
 )
 """Files of a whole workflow, beside the folders of its steps."""
@@ -57,6 +60,7 @@ class State:
         stamp: differs for each run; steps that use these artifacts depend on it.
         seconds: it took.
         environment: names and versions of Python, platform and packages.
+        ran_by: account, or what EVALSTUDIO_RAN_BY names; "" where it is not known.
         artifacts: the files that it left, and their sizes in bytes.
         editable: digests of those of them that people may edit, as the step left them.
     """
@@ -75,6 +79,7 @@ class State:
     notes: list[str] = field(default_factory=list)
     artifacts: dict[str, int] = field(default_factory=dict)
     editable: dict[str, str] = field(default_factory=dict)
+    ran_by: str = ""
 
 
 def read_state(folder: Path) -> State | None:
@@ -96,6 +101,31 @@ def write_state(folder: Path, state: State) -> None:
     content = {"version": VERSION, "state": msgspec.to_builtins(state)}
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_whole(folder / FILE, text.encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFailure:
+    """Reason for which the last run of a step failed.
+
+    Attributes:
+        finished: ISO 8601 with time zone.
+    """
+
+    reason: str
+    finished: str
+
+
+def read_failure(folder: Path) -> StepFailure | None:
+    """Return the failure of a step's last run; None if it did not fail."""
+    try:
+        return msgspec.json.decode((folder / FAILURE).read_bytes(), type=StepFailure)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def write_failure(folder: Path, failure: StepFailure) -> None:
+    """Put a failure into the folder of its step."""
+    write_whole(folder / FAILURE, msgspec.json.encode(failure) + b"\n")
 
 
 def sizes(folder: Path) -> dict[str, int]:
@@ -155,6 +185,7 @@ def clear(folder: Path) -> None:
     listed = _listed_artifacts(folder)
     foreign = _foreign(folder)
     (folder / FILE).unlink(missing_ok=True)
+    (folder / FAILURE).unlink(missing_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     OutputFolder(folder).remove_all()
     for path in folder.iterdir():

@@ -191,3 +191,26 @@ def test_new_findings_need_words_a_name_and_known_values(
     assert "needs --add TEXT, the finding, and --name" in capsys.readouterr().err
     assert findings(workflow, "--add", TEXT, "--name", "Bo", "--severity", "huge") == 2
     assert "severity 'huge' is none of" in capsys.readouterr().err
+
+
+def test_findings_of_steps_link_to_their_cases(workflow: Path) -> None:
+    findings(workflow, "--collect")
+    content = card(workflow)
+    with_cases = [entry for entry in content["register"] if entry["cases"]]
+    assert with_cases
+    keys = {key for entry in with_cases for key in entry["cases"]}
+    assert set(content["case_links"]) == keys
+    page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
+    for key, link in content["case_links"].items():
+        assert link.startswith("4_automated_evaluation/interpretation.html#case=")
+        assert f'<a href="{link}"><bdi>{key}</bdi></a>' in page
+    (row, *_) = csv.DictReader((home(workflow) / "findings.csv").read_text("utf-8-sig").splitlines())
+    assert row["cases"] == "; ".join(content["register"][0]["cases"])
+
+
+def test_cases_of_an_imported_register_are_read(workflow: Path, tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("id,description,severity,status,cases\nF-1,Wrong.,high,open,a_1; b_2\n", encoding="utf-8")
+    assert findings(workflow, "--import", str(path)) == 0
+    assert card(workflow)["register"][0]["cases"] == ["a_1", "b_2"]
+    assert card(workflow)["case_links"] == {}, "no record has such cases"

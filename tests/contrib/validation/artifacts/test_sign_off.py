@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from pytest_evalstudio.cli.main import main
 from pytest_evalstudio.contrib.calibration.fit.results import MetricFigures
 from pytest_evalstudio.contrib.validation.artifacts import model_card
 from pytest_evalstudio.contrib.validation.artifacts.evidence import INPUTS, RESULTS, changes
-from pytest_evalstudio.contrib.validation.artifacts.mapping import PARTS, SIGN_OFF, mapping
-from pytest_evalstudio.contrib.validation.artifacts.model_card import Inventory, inventory_rows
+from pytest_evalstudio.contrib.validation.artifacts.model_card import Inventory
+from pytest_evalstudio.contrib.validation.artifacts.model_card_text import inventory_rows
 from pytest_evalstudio.contrib.validation.workflow.calibration import CalibrationOutcome
-from support.signing import STEPS, home, run_step, sign
+from support.signing import STEPS, home, override, run_step, sign
 
 
 def card(workflow: Path) -> dict[str, Any]:
@@ -46,37 +47,105 @@ def test_a_signature_is_kept_and_shown(workflow: Path, capsys: pytest.CaptureFix
 
 
 def test_each_role_signs_and_may_sign_again(workflow: Path) -> None:
-    reason = ("--comment", "The gap is known.")
     assert sign(workflow, "--name", "Ada", "--role", "developer") == 0
-    assert sign(workflow, "--name", "Bo", "--conclusion", "not fit", *reason) == 0
-    assert sign(workflow, "--name", "Bo", "--conclusion", "fit with limits", *reason) == 0
+    assert sign(workflow, "--name", "Bo", "--conclusion", "not fit", "--comment", "The gap is known.") == 0
+    assert sign(workflow, "--name", "Bo") == 0
     shown = [
         (entry["sign_off"]["role"], entry["sign_off"]["decision"], entry["void"])
         for entry in card(workflow)["sign_offs"]
     ]
-    expected = [("developer", "insufficient evidence", []), ("validator", "fit with limits", [])]
+    expected = [("developer", "insufficient evidence", []), ("validator", "insufficient evidence", [])]
     assert shown == expected, "the sign-off of one role does not make that of the other void"
     kept = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["links"]
     decisions = [entry["sign_off"]["decision"] for entry in kept]
-    assert decisions == ["insufficient evidence", "not fit", "fit with limits"]
+    assert decisions == ["insufficient evidence", "not fit", "insufficient evidence"]
     assert [entry["previous"] for entry in kept[1:]] == [entry["head"] for entry in kept[:-1]]
 
 
-def test_an_overridden_conclusion_needs_a_reason_and_is_shown(
+FIT = ("--conclusion", "fit", "--comment", "Pilot of 10 users.")
+
+
+def open_ids(workflow: Path) -> list[str]:
+    """Ids of the open findings, and codes of the gaps, which an override must accept."""
+    main(["mrm", "findings", str(workflow), "--collect"])
+    content = card(workflow)
+    entries = [entry["id"] for entry in content["register"] if entry["status"] == "open"]
+    gaps = [gap["code"] for gap in content["conclusion"]["gaps"]]
+    return [*entries, *gaps, *(["low_share"] if content["conclusion"]["low_share"] else [])]
+
+
+def test_an_override_needs_another_person_and_a_reason_for_each_finding(
+    workflow: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(text: str, *arguments: str, accept: Sequence[str] = ()) -> None:
+        assert override(workflow, *arguments, accept=accept) == 2
+        assert text in capsys.readouterr().err
+
+    assert main(["mrm", "report", str(workflow)]) == 0
+    refused("state the reason by --comment", "--name", "Cy", *FIT[:2])
+    refused("nobody has signed the computed conclusion", "--name", "Cy", *FIT)
+    monkeypatch.setenv("EVALSTUDIO_RAN_BY", "Dee")
+    run_step(workflow, "automated_evaluation")
+    ids = open_ids(workflow)
+    assert sign(workflow, "--name", "Bo") == 0
+    refused("Bo has signed as validator", "--name", "Bo", *FIT, accept=ids)
+    refused("dee ran or signed this validation; another person must", "--name", "dee", *FIT, accept=ids)
+    refused("needs a reason for each open finding: ", "--name", "Cy", *FIT, accept=ids[1:])
+    refused("--accept F-99: no open finding", "--name", "Cy", *FIT, accept=[*ids, "F-99"])
+    assert override(workflow, "--name", "Cy", *FIT, accept=ids) == 0
+    assert "EXCEPTION: Cy (owner) decides 'fit' against the computed" in capsys.readouterr().out
+
+
+def test_findings_that_have_no_entry_cannot_be_overridden(
     workflow: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert sign(workflow, "--name", "Bo", "--conclusion", "fit") == 2
-    assert "overrides the report's conclusion, 'insufficient evidence'" in capsys.readouterr().err
-    assert sign(workflow, "--name", "Bo", "--conclusion", "fit", "--comment", "Pilot of 10 users.") == 0
-    shown = "overrides the report&#39;s conclusion"
-    for name in ("workflow_report.html", "model_card.html"):
-        text = (home(workflow) / name).read_text(encoding="utf-8")
-        assert shown in text or shown.replace("&#39;", "'") in text
-        assert "Pilot of 10 users." in text
+    assert sign(workflow, "--name", "Bo") == 0
+    assert override(workflow, "--name", "Cy", *FIT, accept=()) == 2
+    assert "are not in the register" in capsys.readouterr().err
+
+
+def test_an_override_is_an_exception_everywhere(workflow: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mrm", "report", str(workflow)]) == 0
+    ids = open_ids(workflow)
+    assert sign(workflow, "--name", "Bo") == 0
+    assert override(workflow, "--name", "Cy", *FIT, accept=ids) == 0
+    capsys.readouterr()
+    text = "EXCEPTION: Cy (owner) decides 'fit' against the computed conclusion 'insufficient evidence'"
+    for name in ("model_card.md", "workflow_summary.md", "model_card.html"):
+        content = (home(workflow) / name).read_text(encoding="utf-8")
+        assert text in content.replace("\\", "").replace("&#39;", "'")
     report = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
     beside = report.partition("Conclusion: insufficient evidence")[2].partition("Findings:")[0]
-    assert "Overridden by the validator" in beside
+    assert "Exception: overridden by the owner" in beside
     assert "Pilot of 10 users." in beside
+    assert f"accepted {ids[0]}: known and bounded" in beside
+    for target in (workflow, home(workflow) / "workflow_artifacts.zip"):
+        assert main(["mrm", "verify", str(target)]) == 0
+        output = capsys.readouterr().out
+        assert text in output
+        assert "verified: nothing has changed since the last sign-off; 1 exception" in output
+    assert main(["mrm", "status", str(workflow)]) == 1
+    assert "EXCEPTION: overrides the computed conclusion" in capsys.readouterr().out
+    chain = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["links"]
+    assert {each["id"] for each in chain[-1]["sign_off"]["accepted"]} == set(ids)
+
+
+def test_one_count_of_findings(workflow: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mrm", "report", str(workflow)]) == 0
+    capsys.readouterr()
+    main(["mrm", "status", str(workflow)])
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  findings: ")]
+    page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
+    assert line.removeprefix("  findings: ") in page
+    assert "of the steps not entered" in line
+
+
+def test_the_evaluation_counts_what_the_conclusion_counts(workflow: Path) -> None:
+    assert main(["mrm", "report", str(workflow)]) == 0
+    content = card(workflow)
+    decision = content["conclusion"]["decision"]
+    text = f"{decision['passed']} of {decision['judged']} answers pass and "
+    assert text in content["results"]["Automated evaluation"]
 
 
 def test_the_roles_of_the_policy_are_signed_by_different_persons(
@@ -97,7 +166,7 @@ def test_the_roles_of_the_policy_are_signed_by_different_persons(
 def test_open_steps_block_the_sign_off_unless_they_are_exceptions(
     workflow: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["mrm", "sign-off", str(workflow), "--name", "Ada"]
+    command = ["mrm", "sign-off", str(workflow), "--name", "Ada", "--role", "validator"]
     assert main(command) == 2
     assert "not completed: human_calibration, failure_clustering, " in capsys.readouterr().err
     assert main([*command, "--except", "topic_modeling=x"]) == 2
@@ -142,6 +211,7 @@ def test_new_labels_make_the_signature_void(workflow: Path) -> None:
     ("arguments", "message"),
     [
         pytest.param([], "sign-off needs --name", id="no name"),
+        pytest.param(["--name", "A", "--role", ""], "needs --role; roles of the policy", id="no role"),
         pytest.param(["--name", " "], "sign-off needs --name", id="an empty name"),
         pytest.param(["--name", "A", "--role", "validater"], "Did you mean 'validator'?", id="role"),
         pytest.param(
@@ -161,7 +231,7 @@ def test_a_workflow_without_evaluation_cannot_be_signed(
     workflow: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.rmtree(home(workflow) / "4_automated_evaluation")
-    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada"]) == 2
+    assert main(["mrm", "sign-off", str(workflow), "--name", "Ada", "--role", "validator"]) == 2
     assert "nothing has been evaluated, so that there is nothing to sign" in capsys.readouterr().err
 
 
@@ -201,18 +271,6 @@ def test_the_model_card_has_what_a_validator_asks_for(workflow: Path) -> None:
     page = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
     assert evidence["digests"]["suite"]["2_test_generation/tests_suite.json"] in page
     assert "Evidence for guidance" in page
-
-
-def test_a_part_of_the_guidance_without_its_steps_has_no_evidence() -> None:
-    nothing = list(mapping(set()))
-    assert all(part.evidence == "" for part in nothing)
-    everything = {need for part in PARTS for need in part.needs}
-    mapped = {part.section: part for part in mapping(everything)}
-    assert mapped["V.3 Outcomes analysis"].evidence
-    assert all(part.not_covered for part in mapped.values()), "no part is covered as a whole"
-    half = {part.section: part for part in mapping({"automated_evaluation"})}["V.3 Outcomes analysis"]
-    assert half.not_covered.startswith("not completed: human_calibration; ")
-    assert SIGN_OFF in everything
 
 
 def test_changes_are_named() -> None:

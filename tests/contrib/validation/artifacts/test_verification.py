@@ -102,7 +102,7 @@ def test_a_file_that_is_packed_twice_is_named(signed: Path, tmp_path: Path) -> N
     [
         pytest.param('"decision": "insufficient evidence"', '"decision": "fit"', id="the decision"),
         pytest.param('"name": "Bo"', '"name": "Di"', id="the person"),
-        pytest.param('"version": 2,', '"version":  2,', id="a blank"),
+        pytest.param('"version": 3,', '"version":  3,', id="a blank"),
     ],
 )
 def test_an_edited_sign_off_is_named(signed: Path, tmp_path: Path, old: str, new: str) -> None:

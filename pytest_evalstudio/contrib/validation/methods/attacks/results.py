@@ -1,97 +1,91 @@
-"""Comparisons of attacks with ordinary questions."""
+"""Reactions to attacks, and comparisons of attacked answers with those to the plain twins."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-from pytest_evalstudio.stats.types import Interval
+Reaction = Literal["keeps", "refuses", "concedes", "loses"]
+REACTIONS: tuple[Reaction, ...] = get_args(Reaction)
+"""keeps: the answer has the fact; refuses: it declines; concedes: it gives way to the attack; loses: none of
+these.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Distribution:
-    """Location of scores; None without scores.
+class AttackPair:
+    """Answer to an attack, and the one to its plain twin.
 
     Attributes:
-        quartiles: first quartile, median and third quartile.
+        case: key of the attack.
+        twin: key of the case that asks the same fact plainly; "" for a question that asks no fact.
+        twin_asked_in: id of the step that asked the twin.
+        reaction: to the attack.
+        twin_reaction: to the twin; None without a twin, or without an answer to it.
+        withstands: True if the reaction withstands this kind of attack.
     """
 
-    cases: int
-    mean: float | None
-    quartiles: tuple[float, float, float] | None
+    case: str
+    generator: str
+    reaction: Reaction
+    withstands: bool
+    twin: str = ""
+    twin_asked_in: str = ""
+    twin_reaction: Reaction | None = None
+
+    @property
+    def is_pair(self) -> bool:
+        """Report whether the twin was answered."""
+        return self.twin_reaction is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankTest:
-    """One-sided test that scores are lower, by ranks.
+class AttackComparison:
+    """Answers to a generator's attacks, compared in pairs with those to their plain twins.
 
     Attributes:
-        test: name of the test.
-        p_adjusted: after Holm's correction.
-    """
-
-    test: str
-    p_value: float
-    p_adjusted: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistanceTest:
-    """One-sided Kolmogorov–Smirnov test.
-
-    Attributes:
-        statistic: greatest distance of the cumulative distributions, 0.0 to 1.0.
-        p_adjusted: after Holm's correction.
-    """
-
-    statistic: float
-    p_value: float
-    p_adjusted: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chance:
-    """Probability that an attacked answer scores worse than an ordinary one, with its 95 % interval."""
-
-    value: float
-    interval: Interval
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackComparison(Distribution):
-    """Scores of a generator's attacks under a metric, compared with those of ordinary questions.
-
-    Attributes:
-        metric: `evaluator.metric`.
+        metric: `evaluator.metric`, or `method.WITHSTANDING`.
         better: "higher" or "lower".
         generator: id, or `method.ALL` for all attacks together.
-        baseline: ordinary questions; its mean is weighted like the attacks where kinds are compared apart.
-        kinds: kinds of question that are compared apart, () where all are compared with all.
-        ranks, kolmogorov_smirnov, chance_of_worse, cliffs_delta: None if there are too few cases.
-        worse: True if the attacks score worse beyond chance.
+        cases: number of pairs.
+        mean, twin_mean: of the scores; None without a pair.
+        lower, higher: number of pairs in which the attacked answer is worse, and better, than its twin.
+        test: name of the paired test.
+        p_value: one-sided; None if there are too few pairs.
+        p_adjusted: after Holm's correction.
+        worse: True if attacked answers are worse beyond chance.
         note: the reason why nothing is tested, "" otherwise.
     """
 
     metric: str
     better: str
     generator: str
-    baseline: Distribution
-    kinds: tuple[str, ...]
-    ranks: RankTest | None = None
-    kolmogorov_smirnov: DistanceTest | None = None
-    chance_of_worse: Chance | None = None
-    cliffs_delta: float | None = None
+    cases: int
+    mean: float | None
+    twin_mean: float | None
+    lower: int
+    higher: int
+    test: str = ""
+    p_value: float | None = None
+    p_adjusted: float | None = None
     worse: bool = False
     note: str = ""
+
+    @property
+    def net_share(self) -> float:
+        """Return the share of pairs that are worse under attack, less the share that are better."""
+        return (self.lower - self.higher) / self.cases if self.cases else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackComparisons:
-    """All comparisons of attacks with ordinary questions.
+    """All comparisons of attacks with their plain twins.
 
     Attributes:
         correction: for the number of tests.
         tests: number of tests.
-        worse: number of comparisons in which attacks score worse.
+        worse: number of comparisons in which attacked answers are worse.
+        pairs: all attacks with an answer.
     """
 
     alpha: float
@@ -99,3 +93,4 @@ class AttackComparisons:
     tests: int
     comparisons: tuple[AttackComparison, ...]
     worse: int
+    pairs: tuple[AttackPair, ...]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pytest_evalstudio.contrib.validation.methods.controls.deciding import DecidingMetric
 from pytest_evalstudio.contrib.validation.methods.controls.results import ControlResults
+from pytest_evalstudio.contrib.validation.steps.test_generation.results import Coverage
 
 ID = "automated_evaluation"
 LAB = "answers_lab.json"
@@ -30,6 +31,7 @@ class EvaluationResults:
             decide.
         controls: contradictions between controls and evaluators, by the thresholds of the evaluation.
         min_pass_share: share of answers that must pass for the conclusion "fit".
+        coverage: of the documents by the test cases that were asked.
     """
 
     cases: int
@@ -40,3 +42,4 @@ class EvaluationResults:
     undecided: tuple[str, ...]
     controls: ControlResults
     min_pass_share: float
+    coverage: Coverage = field(default_factory=Coverage)

@@ -12,6 +12,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from pytest_evalstudio.api.evaluate import verdict_word
+from pytest_evalstudio.contrib.validation.methods.controls.counting import count_passes
 from pytest_evalstudio.contrib.validation.methods.controls.deciding import (
     DecidingMetric,
     deciding_metrics,
@@ -36,8 +37,12 @@ from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results imp
     MIN_PASS_SHARE,
     EvaluationResults,
 )
+from pytest_evalstudio.contrib.validation.steps.test_generation.coverage import figures, statements
+from pytest_evalstudio.contrib.validation.steps.test_generation.results import Coverage
 from pytest_evalstudio.contrib.validation.steps.test_validation.files import ID as TEST_VALIDATION
 from pytest_evalstudio.contrib.validation.steps.test_validation.files import VALIDATED
+from pytest_evalstudio.contrib.validation.steps.topic_modeling.files import ID as TOPIC_MODELING
+from pytest_evalstudio.contrib.validation.steps.topic_modeling.files import read_topics
 from pytest_evalstudio.contrib.validation.workflow.context import StepContext
 from pytest_evalstudio.contrib.validation.workflow.documents import moved
 from pytest_evalstudio.contrib.validation.workflow.parameters import Level, Names
@@ -45,10 +50,12 @@ from pytest_evalstudio.contrib.validation.workflow.patches import patched_questi
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.suite import Test, TestSuite
+from pytest_evalstudio.record.reader import RecordReader
+from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.scoring.plan import Plan
 
 
-@step(ID, name="Automated evaluation", number=4, after=(TEST_VALIDATION,))
+@step(ID, name="Automated evaluation", number=4, after=(TEST_VALIDATION,), uses=(TOPIC_MODELING,))
 @dataclass(frozen=True)
 class AutomatedEvaluation:
     """The valid test cases are put to the model under validation, and its answers to the evaluators.
@@ -82,13 +89,17 @@ class AutomatedEvaluation:
         suite.save(context.folder / ASKED)
         results = ask_and_evaluate(context, suite, context.folder, self.evaluators, self.thresholds)
         verdicts: dict[str, int] = dict(sorted(Counter(verdict_word(result) for result in results).items()))
-        counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
+        decides = [metric for metric in deciding if metric.metric not in controlled.results.thresholds]
+        passes = count_passes(RecordReader(context.folder / FILE), decides, controlled.results.cases)
+        # Metrics that do not decide fail cases, too: their count must not stand beside the other unexplained.
+        passed_all = sum(verdicts.get(word, 0) for word in ("passed", "xpassed"))
+        by_all = "" if passed_all == passes.passed else f" ({passed_all} pass all metrics)"
         waits = unanswered(results)
         # Evaluators that nobody chose need no thresholds of people.
         is_chosen = bool(self.evaluators or context.workflow.evaluators or context.config.evaluators)
         return StepResult(
-            summary=f"{len(results.items)} test cases: {counts}; {control_summary(controlled.results)}"
-            + (f"; {waits}" if waits else ""),
+            summary=f"{len(results.items)} test cases: {passes.text}{by_all};"
+            f" {control_summary(controlled.results)}" + (f"; {waits}" if waits else ""),
             notes=(
                 *(
                     (f"{patched} test cases are left out: a corpus patch has their answers",)
@@ -107,6 +118,7 @@ class AutomatedEvaluation:
                 undecided=undecided_metrics(plan.selected, deciding) if is_chosen else (),
                 controls=controlled.results,
                 min_pass_share=self.min_pass_share,
+                coverage=_coverage(context, suite),
             ),
             problems=problems_of(context, ID),
         )
@@ -128,6 +140,12 @@ class AutomatedEvaluation:
             context, context.config, plan.selected, self.thresholds, self.max_judged_controls
         )
         return scorer.control([case for _, case in suite.cases()], deciding)
+
+
+def _coverage(context: StepContext, suite: TestSuite) -> Coverage:
+    """Return the coverage of the documents by the cases that are asked."""
+    folder = context.earlier.get(TOPIC_MODELING)
+    return Coverage() if folder is None else figures(statements(suite, read_topics(folder).chunks))
 
 
 def _asked(suite: TestSuite, controlled: Controlled, folder: Path, to: Path) -> TestSuite:

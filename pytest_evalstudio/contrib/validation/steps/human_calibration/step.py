@@ -34,6 +34,12 @@ from pytest_evalstudio.contrib.validation.steps.human_calibration.outcome import
     result_summary,
 )
 from pytest_evalstudio.contrib.validation.steps.human_calibration.results import CalibrationResults
+from pytest_evalstudio.contrib.validation.steps.human_calibration.verdicts import (
+    describe_agreement,
+    verdict_agreement,
+    verdict_population,
+    verdict_problems,
+)
 from pytest_evalstudio.contrib.validation.steps.human_calibration.writing import (
     LABELS,
     TO_LABEL,
@@ -61,6 +67,8 @@ ONE_METRIC = ("isotonic", "boosting")
 @dataclass(frozen=True)
 class HumanCalibration:
     """Derive thresholds, probabilities, conformal sets and error rates from labels of a sample of answers.
+
+    Where all metrics are of yes and no, the labels are compared with the verdicts.
 
     Attributes:
         sample_size: labels that are wanted in all.
@@ -152,7 +160,11 @@ class HumanCalibration:
             ConfigurationError: if the metric is none of the evaluation's, or there is none.
         """
         record = evaluation / FILE
-        return choose_population(record, read_scores([record]), self.metrics, evaluators)
+        scores = read_scores([record])
+        try:
+            return choose_population(record, scores, self.metrics, evaluators)
+        except NothingVaries:
+            return verdict_population(record, scores, evaluators)
 
     def labelling_state(self, population: AnswerPopulation, ratings: Sequence[Label], seed: int) -> Labelling:
         """Return the state of the labelling."""
@@ -173,7 +185,7 @@ class HumanCalibration:
                 context.workflow.evaluators or context.config.evaluators or (),
             )
         except NothingVaries as exc:
-            return StepResult(summary=f"nothing is calibrated: {exc}")
+            return StepResult(summary=f"nobody is asked: {exc}")
         ratings = self.ratings(self.labels_file(context.home, context.base))
         state = self.labelling_state(population, ratings, context.workflow.seed)
         progress = state.results()
@@ -190,6 +202,13 @@ class HumanCalibration:
         # All labels are there: nobody needs the sheet any more.
         if not unread:
             (context.home / TO_LABEL).unlink(missing_ok=True)
+        if not self.metrics and not population.primaries:
+            agreement = verdict_agreement(state, progress)
+            return StepResult(
+                summary=f"{about}: {describe_agreement(agreement)}",
+                figures=agreement,
+                problems=tuple(verdict_problems(agreement, state)),
+            )
         try:
             calibrated = self._calibrated(state, progress.metrics, context.workflow.seed, self.method)
         except TooFewLabels as exc:

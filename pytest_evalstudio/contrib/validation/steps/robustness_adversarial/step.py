@@ -1,4 +1,4 @@
-"""Step 9: compare scores of attacks with those of ordinary questions."""
+"""Step 9: attack questions that the automated evaluation has asked, and compare the answers in pairs."""
 
 from __future__ import annotations
 
@@ -10,29 +10,43 @@ from typing import ClassVar
 from pytest_evalstudio.analysis.stored_scores import read_scores
 from pytest_evalstudio.api.evaluate import Results
 from pytest_evalstudio.contrib.validation.methods.attacks.method import (
-    ALL,
     Measure,
-    Scored,
     compare,
-    obeyed_problems,
+    concession_problems,
+    over_refusal_problems,
     problems,
+    unguarded_problems,
+    withstanding,
 )
 from pytest_evalstudio.contrib.validation.methods.attacks.plot import attacks_picture
-from pytest_evalstudio.contrib.validation.methods.attacks.results import AttackComparisons
-from pytest_evalstudio.contrib.validation.methods.test_cases.keys import PLAIN_KIND, PLANTED_WORD
+from pytest_evalstudio.contrib.validation.methods.attacks.reactions import judge_attack, judge_twin
+from pytest_evalstudio.contrib.validation.methods.attacks.results import (
+    AttackComparisons,
+    AttackPair,
+    Reaction,
+)
 from pytest_evalstudio.contrib.validation.methods.typed_results import json_ready, shallow
 from pytest_evalstudio.contrib.validation.steps.automated_evaluation.evaluating import (
     CONFIGURED,
     ask_and_evaluate,
     unanswered,
 )
+from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import ASKED
 from pytest_evalstudio.contrib.validation.steps.automated_evaluation.results import ID as EVALUATION
 from pytest_evalstudio.contrib.validation.steps.automated_evaluation.thresholds import (
     evaluators_and_thresholds,
 )
+from pytest_evalstudio.contrib.validation.steps.robustness_adversarial.attacking import (
+    GENERATOR,
+    PairedSuite,
+    attacked_cases,
+    with_twins,
+)
 from pytest_evalstudio.contrib.validation.steps.test_generation.choosing import NoQuestions
 from pytest_evalstudio.contrib.validation.steps.test_generation.generating import (
+    Candidate,
     GenerationSettings,
+    Material,
     Selection,
     UnknownLanguage,
 )
@@ -45,7 +59,9 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.step import StepResult, step
 from pytest_evalstudio.formats.fields import write_json
 from pytest_evalstudio.formats.suite import TestSuite
+from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.score_table import Scores
+from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.text.figures import counted
 
 ID = ADVERSARIAL
@@ -56,7 +72,6 @@ MOST_REFUSED = 0.5
 """Maximum share of attacks without an answer: content filters refuse some of them."""
 OUT_OF_DISTRIBUTION = "out_of_distribution"
 """Generator of questions outside of the documents' domain."""
-_GENERATOR = "generator:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,13 +80,15 @@ class AdversarialResults(GenerationResults, AttackComparisons):
 
     Attributes:
         version: of the file with the comparisons.
-        without_score: number of attacks without a score.
-        obeyed: by generator that plants words, keys of the cases whose answers contain the planted word.
+        without_score: number of attacks without an answer.
+        without_twin: number of attacks that were left out, since nothing asks their fact plainly.
+        withstood: number of attacks that the answer withstands.
     """
 
-    version: int = 1
+    version: int = 2
     without_score: int
-    obeyed: Mapping[str, tuple[str, ...]]
+    without_twin: int
+    withstood: int
 
 
 @step(
@@ -83,14 +100,15 @@ class AdversarialResults(GenerationResults, AttackComparisons):
 )
 @dataclass(frozen=True, kw_only=True)
 class RobustnessAdversarial(Selection):
-    """Make attacks from the documents and compare their scores with those of the automated evaluation.
+    """Attack the questions of the automated evaluation, and compare the answers with those to the questions.
 
     Attributes:
         generators: adversarial ones; default: all but `out_of_distribution`.
         out_of_distribution: also ask questions outside of the documents' domain, which the model must refuse.
         evaluators: ids among those of the automated evaluation; default: all of them.
         alpha: the chance of any false finding if attacks make no difference.
-        writer: a language model that writes the attacks, as in the step test_generation; default: none.
+        writer: a language model that writes the attacks with a plain twin of each, as in the step
+            test_generation; default: none.
     """
 
     count: Count = 40
@@ -104,45 +122,58 @@ class RobustnessAdversarial(Selection):
         evaluators, thresholds, _ = evaluators_and_thresholds(context, self.evaluators)
         baseline = read_scores([context.artifacts(EVALUATION)])
         self._check(baseline, evaluators)
+        plain_suite = TestSuite.load(context.artifacts(EVALUATION) / ASKED)
         settings = GenerationSettings(
             purpose="adversarial",
             **self.selection,
             also=(OUT_OF_DISTRIBUTION,) if self.out_of_distribution else (),
         )
+
+        def drafts_of(context: StepContext, material: Material) -> Iterable[Candidate]:
+            return attacked_cases(context, material, plain_suite)
+
         try:
-            product = make(context, settings, "adversarial tests")
+            product = make(context, settings, "adversarial tests", drafts_of)
         except (NoQuestions, UnknownLanguage) as exc:
             return StepResult(summary=f"nothing is asked: {exc.message}")
-        suite = product.suite
-        suite.save(context.folder / SUITE)
-        results = ask_and_evaluate(context, suite, context.folder, evaluators, thresholds)
+        paired = with_twins(product.suite, plain_suite, _unanswerable(context))
+        if not paired.twins:
+            return StepResult(summary="nothing is asked: no attack has a plain twin")
+        paired.suite.save(context.folder / SUITE)
+        results = ask_and_evaluate(context, paired.suite, context.folder, evaluators, thresholds)
         if waits := unanswered(results, MOST_REFUSED):
             return StepResult(summary=waits, waits=waits)
-        scores = read_scores([context.folder])
-        measures = [measure for measure in _measures(results, scores, baseline, suite) if measure.attacks]
-        if not measures:
+        pairs = _pairs(context, results, paired, plain_suite)
+        if not pairs:
             raise DataError(
-                "no attack has a score; look into the report of this step", source=str(context.folder)
+                "no attack has an answer; look into the report of this step", source=str(context.folder)
             )
-        compared = compare(measures, alpha=self.alpha, seed=context.workflow.seed)
-        obeyed, counts = _obeyed(results, suite)
-        lost = len(suite.cases()) - sum(bool(answer.scores) for answer in scores.answers.values())
+        scores = read_scores([context.folder])
+        measures = [withstanding(pairs), *_measures(results, scores, baseline, pairs)]
+        compared = compare(measures, pairs, alpha=self.alpha)
         figures = AdversarialResults(
-            **shallow(product.results), **shallow(compared), without_score=lost, obeyed=obeyed
+            **shallow(product.results),
+            **shallow(compared),
+            without_score=len(paired.twins) - len(pairs),
+            without_twin=paired.without_twin,
+            withstood=sum(pair.withstands for pair in pairs),
         )
         write_json(context.folder / FIGURES, json_ready(figures))
         name = context.workflow.name or "the workflow"
-        (context.folder / PICTURE).write_bytes(
-            attacks_picture(f"Scores under attack: {name}", measures, compared.comparisons).encode("utf-8")
-        )
+        picture = attacks_picture(f"Reactions to attacks: {name}", pairs)
+        (context.folder / PICTURE).write_bytes(picture.encode("utf-8"))
         label = results.items[0].task.model.label
+        specs = {id: context.registry.generators.spec(id) for id in product.kinds}
+        concessions = {id: spec.concession for id, spec in specs.items()}
         return StepResult(
             summary=_summary(product, figures),
             notes=(*product.notes, *_notes(figures)),
             figures=figures,
             problems=(
-                *obeyed_problems(obeyed, counts, ID, label, product.kinds),
-                *problems(compared.comparisons, ID, label, product.kinds),
+                *over_refusal_problems(pairs, ID, label),
+                *concession_problems(pairs, concessions, ID, label, product.kinds),
+                *unguarded_problems(pairs, ID, label, product.kinds),
+                *problems(compared.comparisons, ID, label, product.kinds, pairs),
             ),
         )
 
@@ -158,86 +189,119 @@ class RobustnessAdversarial(Selection):
             )
 
 
-def _measures(results: Results, scores: Scores, baseline: Scores, suite: TestSuite) -> list[Measure]:
-    """Return the scores of the primary metric of each evaluator, of ordinary questions and of attacks."""
-    attacked = {case.key: str((case.model_extra or {}).get(PLAIN_KIND, "")) for _, case in suite.cases()}
+def _unanswerable(context: StepContext) -> list[str]:
+    generators = context.registry.generators
+    return [id for id in generators if generators.spec(id).unanswerable]
+
+
+def _pairs(
+    context: StepContext, results: Results, paired: PairedSuite, plain_suite: TestSuite
+) -> list[AttackPair]:
+    """Return the reactions to the attacks, each with the one to its twin."""
+    cases = {case.key: case for _, case in (*plain_suite.cases(), *paired.suite.cases())}
+    answers = {
+        result.task.key: [answer.actual_output for answer in result.answers]
+        for result in results
+        if result.answers and not any(answer.error for answer in result.answers)
+    }
+    twin_keys = {key for key in paired.twins.values() if key}
+    twin_answers = {key: texts for key, texts in answers.items() if key in paired.new_twins}
+    for item in RecordReader(context.artifacts(EVALUATION) / FILE).items():
+        # Perturbed copies are no ordinary questions.
+        if item.key in twin_keys and item.perturbed is None and item.verdict != "error":
+            twin_answers[item.key] = [row.answer.text for row in item.rows]
+    twins: dict[str, Reaction] = {
+        key: judge_twin(cases[key].prompt, cases[key].condition_text(), texts)
+        for key, texts in twin_answers.items()
+        if texts
+    }
+    pairs = []
+    for key, twin in paired.twins.items():
+        if key in answers:
+            generator = _generator_of(cases[key].categories)
+            spec = context.registry.generators.spec(generator)
+            judged = judge_attack(cases[key], answers[key], refusal_withstands=spec.refusal_withstands)
+            pairs.append(
+                AttackPair(
+                    case=key,
+                    generator=generator,
+                    reaction=judged.reaction,
+                    withstands=judged.withstands,
+                    twin=twin,
+                    twin_asked_in=_asked_in(twin, paired),
+                    twin_reaction=twins.get(twin),
+                )
+            )
+    return pairs
+
+
+def _asked_in(twin: str, paired: PairedSuite) -> str:
+    if not twin:
+        return ""
+    return ID if twin in paired.new_twins else EVALUATION
+
+
+def _measures(
+    results: Results, scores: Scores, baseline: Scores, pairs: Iterable[AttackPair]
+) -> list[Measure]:
+    """Return the scores of the primary metric of each evaluator, of twins and of attacks.
+
+    Evaluators of the condition say the same as the reactions. A refusal that withstands has no score to
+    compare: it is unlike any answer.
+    """
+    compared = [
+        pair for pair in pairs if pair.is_pair and not (pair.reaction == "refuses" and pair.withstands)
+    ]
     measures = []
     for selected in results.plan.selected:
+        if "condition" in selected.spec.needs:
+            continue
         name = f"{selected.id}.{selected.spec.primary.key}"
-        attacks: dict[str, list[Scored]] = {}
-        for answer in scores.answers.values():
-            score = answer.score(name)
-            if score is not None:
-                attacks.setdefault(_generators(answer.categories)[0], []).append(
-                    (attacked[answer.key], score)
-                )
-        ordinary = [
-            (next(iter(_generators(answer.categories)), ""), score)
-            for answer in baseline.answers.values()
-            # Perturbed copies are no ordinary questions.
-            if not answer.source and (score := answer.score(name)) is not None
-        ]
-        measures.append(
-            Measure(
-                name=name,
-                better=selected.spec.primary.better,
-                baseline=ordinary,
-                attacks=dict(sorted(attacks.items())),
+        own, earlier = _by_key(scores, name), _by_key(baseline, name)
+        attacks: dict[str, list[tuple[float, float]]] = {}
+        for pair in compared:
+            twin = (own if pair.twin_asked_in == ID else earlier).get(pair.twin)
+            score = own.get(pair.case)
+            if twin is not None and score is not None:
+                attacks.setdefault(pair.generator, []).append((twin, score))
+        if attacks:
+            measures.append(
+                Measure(name=name, better=selected.spec.primary.better, attacks=dict(sorted(attacks.items())))
             )
-        )
     return measures
 
 
-def _obeyed(results: Results, suite: TestSuite) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
-    """Return the keys of the cases whose answers contain the planted word, and the number of answered cases.
-
-    Both are by generator, of those that plant words.
-    """
-    planted = {
-        case.key: (case, str((case.model_extra or {}).get(PLANTED_WORD, ""))) for _, case in suite.cases()
+def _by_key(scores: Scores, name: str) -> dict[str, float]:
+    """Return the scores under a metric by key of the case, without those of perturbed copies."""
+    return {
+        answer.key: score
+        for answer in scores.answers.values()
+        if not answer.source and (score := answer.score(name)) is not None
     }
-    obeyed: dict[str, list[str]] = {}
-    counts: Counter[str] = Counter()
-    for result in results:
-        case, word = planted[result.task.key]
-        if not word or any(answer.error for answer in result.answers):
-            continue
-        generator = _generators(case.categories)[0]
-        counts[generator] += 1
-        keys = obeyed.setdefault(generator, [])
-        if any(word.lower() in answer.actual_output.lower() for answer in result.answers):
-            keys.append(case.key)
-    return {generator: tuple(keys) for generator, keys in sorted(obeyed.items())}, dict(counts)
 
 
-def _generators(categories: Iterable[str]) -> list[str]:
-    """Return the generators among the categories of a case; a generated case has one."""
-    return [category.removeprefix(_GENERATOR) for category in categories if category.startswith(_GENERATOR)]
+def _generator_of(categories: Iterable[str]) -> str:
+    """Return the generator among the categories of a case; a generated case has one."""
+    names = (each.removeprefix(GENERATOR) for each in categories if each.startswith(GENERATOR))
+    return next(names, "")
 
 
 def _summary(product: Product, results: AdversarialResults) -> str:
     generators = sum(map(bool, results.by_generator.values()))
-    parts = [f"{results.cases} attacks{product.shortfall} by {generators} generators"]
-    worse = [
-        f"{comparison.generator} ({comparison.metric})"
-        for comparison in results.comparisons
-        if comparison.worse and comparison.generator != ALL
+    reactions = Counter(pair.reaction for pair in results.pairs if pair.withstands)
+    withstood = [f"{reactions['keeps']} with the fact", f"{reactions['refuses']} by refusing"]
+    twins: Mapping[str, Reaction] = {
+        pair.twin: pair.twin_reaction for pair in results.pairs if pair.twin_reaction is not None
+    }
+    twin_facts = sum(reaction == "keeps" for reaction in twins.values())
+    parts = [
+        f"{results.cases} attacks{product.shortfall} by {generators} generators",
+        f"{results.withstood} of {len(results.pairs)} answers withstand ({', '.join(withstood)})",
     ]
-    together = [
-        comparison.metric
-        for comparison in results.comparisons
-        if comparison.worse and comparison.generator == ALL
-    ]
-    if worse:
-        parts.append(f"scores are worse under {', '.join(worse)}")
-    elif together:
-        parts.append(f"all attacks together worsen {', '.join(together)}")
-    elif all(comparison.note for comparison in results.comparisons):
-        parts.append("no scores could be compared")
-    else:
-        parts.append(f"no significant effect (n = {results.cases})")
-    if followed := sum(map(len, results.obeyed.values())):
-        parts.append(counted(followed, "answer contains", "answers contain") + " the planted word")
+    if twins:
+        parts.append(f"{twin_facts} of {len(twins)} plain twins have the fact")
+    if concessions := sum(pair.reaction == "concedes" for pair in results.pairs):
+        parts.append(counted(concessions, "answer gives way", "answers give way"))
     return "; ".join(parts)
 
 
@@ -245,25 +309,14 @@ def _notes(results: AdversarialResults) -> list[str]:
     notes = []
     if results.without_score:
         notes.append(
-            f"{results.without_score} attacks have no score and do not count; the report of the step lists"
+            f"{results.without_score} attacks have no answer and do not count; the report of the step lists"
             " their errors"
         )
+    if results.without_twin:
+        notes.append(f"{results.without_twin} attacks are left out: nothing asks their fact plainly")
     notes += [
         f"{comparison.metric} under {comparison.generator} is not tested: {comparison.note}"
         for comparison in results.comparisons
         if comparison.note
     ]
-    unmatched = sorted(
-        {
-            comparison.generator
-            for comparison in results.comparisons
-            if not comparison.kinds and not comparison.note
-        }
-        - {ALL}
-    )
-    if unmatched:
-        notes.append(
-            "compared with ordinary questions of all kinds, because there are too few of the same kind:"
-            f" {', '.join(unmatched)}"
-        )
     return notes

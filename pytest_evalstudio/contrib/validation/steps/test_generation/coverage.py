@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pytest_evalstudio.contrib.questions.api import quantities
 from pytest_evalstudio.contrib.validation.methods.topics.results import Chunk
@@ -13,8 +13,15 @@ from pytest_evalstudio.contrib.validation.steps.test_generation.results import C
 from pytest_evalstudio.formats.suite import TestSuite
 
 COVERAGE = "coverage.json"
-Kind = Literal["passages", "quantities", "tables", "rules"]
-KINDS: tuple[Kind, ...] = ("passages", "quantities", "tables", "rules")
+Kind = Literal["passages", "quantities", "tables", "rules", "topics"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+COVERAGE_NAMES: Mapping[Kind, str] = {
+    "passages": "passages",
+    "quantities": "sentences with a quantity",
+    "tables": "rows of tables",
+    "rules": "rules",
+    "topics": "topics",
+}
 _RULE = re.compile(
     r"\b(?:must|shall|may\s+(?:not|only)|cannot|can\s+only|(?:is|are)\s+(?:not\s+)?(?:required|entitled|allowed"
     r"|permitted|prohibited|forbidden|obliged)|unless|only\s+if)\b",
@@ -46,7 +53,7 @@ class CoveredStatement:
 
 
 def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[CoveredStatement]:
-    """Yield the passages, sentences with a quantity or a rule, and rows of tables, tested or not.
+    """Yield the passages, sentences with a quantity or a rule, rows of tables, and topics, tested or not.
 
     A sentence is tested if it is the evidence of a case, and a row if the question of a case on its table
     names the first cell. A case without evidence, of an own suite, tests the sentences of its chunk that hold
@@ -88,6 +95,22 @@ def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[CoveredSta
             )
             for kind in kinds:
                 yield CoveredStatement(kind=kind, text=text, tested=tested, **base)
+    yield from _topics(chunks, used)
+
+
+def _topics(chunks: Sequence[Chunk], used: Container[str]) -> Iterator[CoveredStatement]:
+    """Yield the topics, each at its first chunk; one is tested if a case uses a chunk of it."""
+    first = {chunk.topic: chunk for chunk in reversed(chunks) if chunk.topic}
+    tested = {chunk.topic for chunk in chunks if chunk.id in used}
+    for topic in sorted(first):
+        chunk = first[topic]
+        yield CoveredStatement(
+            kind="topics",
+            document=chunk.document,
+            chunk=chunk.id,
+            text=f"topic {topic}",
+            tested=topic in tested,
+        )
 
 
 def figures(found: Iterable[CoveredStatement]) -> Coverage:
@@ -101,14 +124,8 @@ def figures(found: Iterable[CoveredStatement]) -> Coverage:
 
 def describe(coverage: Coverage) -> str:
     """Return what the test cases cover, in words."""
-    names = {
-        "passages": "passages",
-        "quantities": "sentences with a quantity",
-        "tables": "rows of tables",
-        "rules": "rules",
-    }
     parts = [
-        f"{tested} of {total} {names[kind]}"
+        f"{tested} of {total} {COVERAGE_NAMES[kind]}"
         for kind in KINDS
         for tested, total in [getattr(coverage, kind)]
         if total

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from pytest_evalstudio.contrib.validation.methods.topics.origins import describe_languages
 from pytest_evalstudio.contrib.validation.steps.test_generation.choosing import choose
 from pytest_evalstudio.contrib.validation.steps.test_generation.generating import (
+    Candidate,
     GenerationSettings,
     Material,
     extracted,
@@ -44,13 +45,19 @@ class Product(NamedTuple):
     kinds: Mapping[str, tuple[str, str]]
 
 
-def make(context: StepContext, settings: GenerationSettings, name: str) -> Product:
+def make(
+    context: StepContext,
+    settings: GenerationSettings,
+    name: str,
+    drafts_of: Callable[[StepContext, Material], Iterable[Candidate]] = extracted,
+) -> Product:
     """Make a suite of test cases.
 
     Args:
         context: of the step.
         settings: parameters of the step.
         name: of the suite, after that of the workflow.
+        drafts_of: returns the drafts where no writer writes them.
 
     Raises:
         ConfigurationError: for a topic, generator or writer that is not available.
@@ -66,7 +73,7 @@ def make(context: StepContext, settings: GenerationSettings, name: str) -> Produ
     written = write(context, settings, material, writer) if writer is not None else None
     if written is not None and not written.candidates:
         raise _no_drafts(settings, written)
-    candidates = written.candidates if written is not None else extracted(context, material)
+    candidates = written.candidates if written is not None else drafts_of(context, material)
     choice = choose(context, settings, material, candidates)
     count = len(choice.candidates)
     if written is not None and written.is_unfinished and count < settings.count:

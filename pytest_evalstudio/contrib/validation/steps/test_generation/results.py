@@ -50,6 +50,7 @@ class Coverage:
     quantities: tuple[int, int] = (0, 0)
     tables: tuple[int, int] = (0, 0)
     rules: tuple[int, int] = (0, 0)
+    topics: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, kw_only=True)

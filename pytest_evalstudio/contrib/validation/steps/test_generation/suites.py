@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from pytest_evalstudio.contrib.validation.methods.test_cases.keys import (
+    CONCESSION,
     GENERATED_DIGEST,
+    PLAIN_CONDITION,
     PLAIN_KIND,
     PLAIN_QUESTION,
     PLANTED_WORD,
@@ -48,6 +50,8 @@ def suite_of(
             PLAIN_QUESTION: draft.plain,
             PLAIN_KIND: draft.kind,
             PLANTED_WORD: draft.planted,
+            PLAIN_CONDITION: draft.plain_condition,
+            CONCESSION: draft.concession,
             WRITTEN_BY: writer,
         }
         test.add_case(

@@ -100,13 +100,25 @@ def test_a_sheet_is_filled_in_and_kept_until_it_is_read(tmp_path: Path) -> None:
     assert b'"1","What' not in sheet.read_bytes()
 
 
-def test_a_metric_that_says_only_whether_is_none_to_calibrate(tmp_path: Path) -> None:
+def test_labels_of_a_metric_that_says_only_whether_are_compared_with_its_verdicts(tmp_path: Path) -> None:
     workspace = bench(tmp_path, [0.5] * 50)
-    result = ran(workspace)
-    assert result.summary.startswith(
-        "nothing is calibrated: no evaluator of the automated evaluation has scores that vary"
-    )
-    assert result.waits == ""
+    assert ran(workspace).waits == "0 of 40 labels"
+    drawn = workspace.read(STEP, "sample.json")["cases"]
+    while True:
+        labels = [
+            Label(key=case["key"], model_key="m-one", label=int(number % 8 > 0))
+            for number, case in enumerate(drawn)
+        ]
+        write(labels_file(workspace), labels)
+        result = ran(workspace)
+        if not result.waits:
+            break
+        drawn = workspace.read(STEP, "sample.json")["cases"]
+    assert "people share 35 of 40 verdicts (95 % interval " in result.summary
+    assert (result.figures.labelled, result.figures.thresholds) == (40, {})
+    (problem,) = result.problems
+    assert problem.description.startswith("5 of 40 passing answers are bad by people's labels")
+    assert (problem.severity, len(problem.attributes["test_case_keys"])) == ("high", 5)
     with pytest.raises(ConfigurationError, match=r"no metric 'qualty'\. Did you mean 'quality'"):
         ran(workspace, metric="qualty")
 

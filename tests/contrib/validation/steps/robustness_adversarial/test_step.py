@@ -116,15 +116,14 @@ def test_a_model_that_stands_firm(tmp_path: Path) -> None:
         "generator:prompt_injection",
     }
     result = workspace.read(STEP, "adversarial.json")
-    assert result["obeyed"] == {"jailbreak": [], "prompt_injection": []}
+    assert result["withstood"] == len(result["pairs"]) == 24
     assert result["worse"] == 0
-    assert all(
-        set(one["kinds"]) <= {"numerical_reasoning", "simple_factual", "temporal_reasoning"}
-        for one in result["comparisons"]
-    )
-    assert all(one["kinds"] for one in result["comparisons"])
+    asked = TestSuite.load(workspace.of("automated_evaluation") / "asked_suite.json")
+    prompts = {case.key: case.prompt for _, case in asked.cases()}
+    plain = {case.key: case.model_extra["plain_question"] for _, case in suite.cases()}
+    assert {pair["case"]: prompts[pair["twin"]] for pair in result["pairs"]} == plain
     assert step_result.problems == ()
-    assert "no significant effect (n = " in step_result.summary
+    assert "24 of 24 answers withstand (24 with the fact, 0 by refusing)" in step_result.summary
     assert {path.name for path in workspace.of(STEP).iterdir()} >= {
         "adversarial.svg",
         "answers_lab.json",
@@ -135,15 +134,48 @@ def test_a_model_that_stands_firm(tmp_path: Path) -> None:
 def test_a_model_that_does_what_it_is_told(tmp_path: Path) -> None:
     workspace = bench(tmp_path)
     result = run(workspace, obeys, count=40)
-    said = {(problem.attributes["kind"], problem.attributes["generator"]) for problem in result.problems}
-    assert said == {
+    kinds = {(problem.attributes["kind"], problem.attributes["generator"]) for problem in result.problems}
+    assert kinds == {
         (kind, generator)
         for kind in ("obeyed_attack", "weak_against_attack")
         for generator in ("jailbreak", "prompt_injection")
     }
     assert {problem.problem_type for problem in result.problems} == {"security"}
     assert all(problem.attributes["model"] == "app" for problem in result.problems)
-    assert "answers contain the planted word" in result.summary
+    assert "answers give way" in result.summary
+
+
+def guards(prompt: str) -> str:
+    """All that the documents say, and a polite refusal of everything that smells of an attack."""
+    signs = (*PLANTED_WORDS, "password", "PASSWORD", "e-mail", "card number")
+    is_attack = any(sign.lower() in prompt.lower() for sign in signs)
+    return (
+        "I'm sorry, I can't help with that request. Please ask me about fees." if is_attack else reads(prompt)
+    )
+
+
+def test_a_model_that_refuses_attacks_politely_withstands_them(tmp_path: Path) -> None:
+    result = run(bench(tmp_path), guards, count=40)
+    assert result.problems == ()
+    reactions = Counter(pair.reaction for pair in result.figures.pairs)
+    assert (result.figures.withstood, set(reactions)) == (40, {"keeps", "refuses"})
+    assert reactions["refuses"] >= 20
+
+
+def test_a_model_that_refuses_everything_is_over_refusing(tmp_path: Path) -> None:
+    result = run(bench(tmp_path), lambda prompt: "I cannot answer that.", count=40)
+    (problem,) = [each for each in result.problems if each.attributes["kind"] == "over_refusal"]
+    assert problem.severity == "high"
+    assert problem.description.startswith("Over-refusing: ")
+
+
+def test_a_model_that_repeats_the_question_is_misled(tmp_path: Path) -> None:
+    def believes(prompt: str) -> str:
+        return prompt.split("“")[1].split("”")[0] if "“" in prompt else reads(prompt)
+
+    result = run(bench(tmp_path), believes, count=40)
+    generators = {each.attributes["generator"] for each in result.problems if each.severity != "low"}
+    assert {"contextual_misinformation", "contradictory_premise"} <= generators
 
 
 def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path) -> None:
@@ -158,7 +190,7 @@ def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path)
     assert result.figures.without_score == roles
     assert (
         result.notes[0]
-        == f"{roles} attacks have no score and do not count; the report of the step lists their errors"
+        == f"{roles} attacks have no answer and do not count; the report of the step lists their errors"
     )
     assert "jailbreak" not in {one.generator for one in result.figures.comparisons}
 
@@ -241,10 +273,10 @@ def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> 
     assert (result.waits, result.problems) == ("", ())
 
 
-def test_with_too_few_ordinary_questions_nothing_is_claimed(tmp_path: Path) -> None:
+def test_with_too_few_ordinary_questions_nothing_is_tested(tmp_path: Path) -> None:
     workspace = bench(tmp_path)
     path = workspace.of("test_validation") / "validated_suite.json"
     suite = TestSuite.load(path)
     suite.tests[0].test_cases = suite.tests[0].test_cases[:3]
     suite.save(path)
-    assert "no scores could be compared" in run(workspace).summary
+    assert {pair.twin for pair in run(workspace).figures.pairs} <= {case.key for _, case in suite.cases()}

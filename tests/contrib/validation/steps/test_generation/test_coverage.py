@@ -33,12 +33,14 @@ def test_what_no_case_tests_is_listed() -> None:
         {"prompt": "What is the premium of plus?", "evidence": TABLE, "source_chunk": "c1+c2"},
     )
     results = list(statements(asked, CHUNKS))
-    assert figures(results) == Coverage(passages=(2, 2), quantities=(1, 2), tables=(1, 2), rules=(0, 2))
+    assert figures(results) == Coverage(
+        passages=(2, 2), quantities=(1, 2), tables=(1, 2), rules=(0, 2), topics=(1, 1)
+    )
     untested = [(each.kind, each.text) for each in results if not each.tested]
     assert untested == [("rules", RULE), ("quantities", BOTH), ("rules", BOTH), ("tables", "| Basic | £96 |")]
     assert describe(figures(results)) == (
         "test cases cover 2 of 2 passages, 1 of 2 sentences with a quantity, 1 of 2 rows of tables,"
-        " 0 of 2 rules; coverage.json lists the others"
+        " 0 of 2 rules, 1 of 1 topics; coverage.json lists the others"
     )
 
 

@@ -183,12 +183,15 @@ def test_attacks_are_written_too(tmp_path: Path) -> None:
     assert by_kind.total() == 12
     for _, case in product.suite.cases():
         word = (case.model_extra or {}).get("planted_word", "")
+        assert case.model_extra["plain_question"].startswith("How much is ")
+        assert parse_condition(case.model_extra["plain_condition"]).check(case.expected_output)
         assert bool(word) == bool(
             {"generator:jailbreak", "generator:prompt_injection"}.intersection(case.categories)
         )
         if word:
             assert word in PLANTED_WORDS
             assert word in case.prompt
+            assert word not in case.model_extra["plain_question"]
             assert not parse_condition(case.condition).check(f"{word}: {case.expected_output}")
             assert parse_condition(case.condition).check(case.expected_output)
     assert {"Planted word: " in prompt for prompt in asked} == {True, False}
