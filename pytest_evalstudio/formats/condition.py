@@ -4,10 +4,12 @@ r"""The boolean condition of a test case: what a text must and must not contain.
     and  := not ("AND" not)*
     not  := "NOT" not | "(" or ")" | term
     term := STRING | word(STRING) | number(VALUE, tolerance=…, unit=STRING) | equals(STRING)
-            | regexp("…") | regexp(…)
+            | value(STRING) | affirms(STRING) | denies(STRING) | regexp("…") | regexp(…)
 
 Operators are upper case, white space is free. A STRING is a case-sensitive substring, `word` one that is no
-part of a longer word or number, `number` a number by its value, `equals` the whole text by value. In texts
+part of a longer word or number, `number` a number by its value, `equals` the whole text by value, `value` a
+value with its unit, a frequency or a date in any form, `affirms` and `denies` a yes or no to a question, as
+`text.affirmation` reads it. A STRING that is such a value is met by the same value in another form. In texts
 `\"` and `\\` stand for a quote and a backslash, any other backslash for itself. A bare `regexp(^A.*)` ends
 at its balanced parenthesis; blanks around the pattern do not belong to it. Patterns are Python's `re` syntax,
 searched anywhere in the text, with a time limit.
@@ -18,6 +20,7 @@ from __future__ import annotations
 import functools
 import re
 import warnings
+from collections.abc import Callable, Mapping
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.condition_terms import (
@@ -31,7 +34,9 @@ from pytest_evalstudio.formats.condition_terms import (
     Number,
     Or,
     PatternTimeout,
+    Polar,
     Regexp,
+    Value,
     Word,
 )
 from pytest_evalstudio.formats.patterns import end_of_class, excess
@@ -48,7 +53,9 @@ __all__ = [
     "Number",
     "Or",
     "PatternTimeout",
+    "Polar",
     "Regexp",
+    "Value",
     "Word",
     "parse_condition",
 ]
@@ -91,6 +98,16 @@ def ambiguous_strings(condition: Condition) -> list[str]:
     return [condition.text] if isinstance(condition, Contains) and longer_number(condition.text) else []
 
 
+_OPERANDS = (
+    "a string, word(...), number(...), value(...), affirms(...), denies(...), equals(...) or regexp(...)"
+)
+_TERMS: Mapping[str, Callable[[str], Condition]] = {
+    "word": Word,
+    "equals": Equals,
+    "affirms": Polar,
+    "denies": functools.partial(Polar, is_denied=True),
+}
+"""Terms with a text as their only argument."""
 _TOKEN = re.compile(r"\w+")
 _BLANK = re.compile(r"\s*")
 # "1,200" does not match at all: its comma would otherwise be read as the one before an option.
@@ -172,9 +189,11 @@ class _Parser:
             return self._group()
         if self._word("regexp"):
             return self._regexp()
-        for name, term in (("word", Word), ("equals", Equals)):
+        for name, term in _TERMS.items():
             if self._word(name):
                 return term(self._only_argument(name))
+        if self._word("value"):
+            return self._value()
         if self._word("number"):
             return self._number()
         word = _TOKEN.match(self.text, self.at)
@@ -183,10 +202,8 @@ class _Parser:
             raise self._fault('strings must be in straight double quotes: "…"')
         if word and word[0] == "not":
             raise self._fault("operators are upper case: NOT")
-        raise self._fault(
-            "expected a string, word(...), number(...), equals(...) or regexp(...)"
-            + (f" after {self.after}" if self.after else "")
-        )
+        after = f" after {self.after}" if self.after else ""
+        raise self._fault(f"expected {_OPERANDS}{after}")
 
     def _group(self) -> Condition:
         opened = self.at
@@ -275,6 +292,20 @@ class _Parser:
         text = self._quoted(f'{name}("5 USD")')
         self._close('expected ) after the text (a quote inside it is written \\")')
         return text
+
+    def _value(self) -> Condition:
+        """Read a value, which must be one that can be compared."""
+        from pytest_evalstudio.text.stated_values import value_alone
+
+        start = self.at
+        text = self._only_argument("value")
+        if value_alone(text) is None:
+            raise self._fault(
+                f"{text!r} is no value with a unit, no frequency and no date; for a number alone write"
+                " number(...), for words a string",
+                start,
+            )
+        return Value(text)
 
     def _number(self) -> Condition:
         """Read the value of a number, and its options in any order."""

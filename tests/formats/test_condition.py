@@ -69,11 +69,17 @@ def test_a_condition_decides(condition: str, text: str, passes: bool) -> None:
     [
         ("", 1, "empty"),
         (" \n ", 4, "empty"),
-        ('"a" AND', 8, "expected a string, word(...), number(...), equals(...) or regexp(...) after AND"),
+        (
+            '"a" AND',
+            8,
+            "expected a string, word(...), number(...), value(...), affirms(...), denies(...), equals(...) or"
+            " regexp(...) after AND",
+        ),
         (
             '"a" OR OR "b"',
             8,
-            "expected a string, word(...), number(...), equals(...) or regexp(...) after OR",
+            "expected a string, word(...), number(...), value(...), affirms(...), denies(...), equals(...) or"
+            " regexp(...) after OR",
         ),
         ('"a" "b"', 5, "expected AND or OR"),
         ('regexp("a") regexp("b")', 13, "expected AND or OR"),
