@@ -44,8 +44,10 @@ _FREQUENCY = re.compile(
     re.IGNORECASE,
 )
 _TIMES = re.compile(
-    rf"\b(?:(?P<times>once|twice|thrice|{_NUMBER}[- ]times?)|(?P<number>{_NUMBER})\s(?P<noun>[a-z]{{3,20}}s))\s"
-    rf"(?:per|(?:in\s)?(?:an?|any|each|every)(?:\s(?:single|calendar))?)\s(?:(?P<count>{_NUMBER})[- ])?(?P<unit>{_PERIOD})s?\b",
+    rf"\b(?:(?P<times>once|twice|thrice|{_NUMBER}[- ]times?)\s(?:per|(?:in\s)?(?:an?|any|each|every))"
+    # "200 entries each month" are an amount and a period of their own.
+    rf"|(?P<number>{_NUMBER})\s(?P<noun>[a-z]{{3,20}}s)\s(?:per|(?:in\s)?(?:an?|any)))"
+    rf"(?:\s(?:single|calendar))?\s(?:(?P<count>{_NUMBER})[- ])?(?P<unit>{_PERIOD})s?\b",
     re.IGNORECASE,
 )
 _FRACTION_NAMES = {
@@ -54,7 +56,7 @@ _FRACTION_NAMES = {
 }  # fmt: skip
 _SHARE = re.compile(
     r"\b(?:(?P<top>an?|one|[0-9]{1,2})[- ])?(?P<name>half|halves|(?:third|quarter|fourth|fifth|sixth|seventh|eighth"
-    r"|ninth|tenth)s?)\b(?=\s(?:of|the|what|that|as|its|their|your|more|less)\b|\s?(?:[.,;:!?)]|\Z))",
+    r"|ninth|tenth)s?)\b(?=\s(?:of|the|what|that|as|its|their|your|more|less|if|when|unless|and|or|but|for|after|before|off|is|are)\b|\s?(?:[.,;:!?)]|\Z))",
     re.IGNORECASE,
 )
 _RATE = re.compile(
@@ -203,7 +205,8 @@ def _blanked(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def _times_per_period(text: str) -> Iterator[StatedValue]:
     for match in _TIMES.finditer(text):
         # "37.5 hours a week" is an amount with its rate.
-        if (match["noun"] or "").lower() not in MEASURES:
+        noun = (match["noun"] or "").lower()
+        if noun not in MEASURES and noun != "pounds":
             period, unit = _PERIODS[match["unit"].lower()]
             yield from _frequency(match, period, unit)
 
@@ -274,43 +277,33 @@ def _unit_written(text: str, value: StatedValue) -> str:
 
 
 def _value(text: str, figure: Figure) -> StatedValue:
-    if figure.kind == "date":
-        return StatedValue(start=figure.start, end=figure.end, kind="date", dates=figure.dates)
     readings = tuple((reading.value, reading.unit) for reading in figure.readings)
+    value = StatedValue(
+        start=figure.start, end=figure.end, kind="number", readings=readings, bound=figure.bound
+    )
+    if figure.kind == "date":
+        return replace(value, kind="date", dates=figure.dates)
     if figure.kind == "code":  # "2/3"; a code without a value has no readings
-        return StatedValue(start=figure.start, end=figure.end, kind="share", readings=readings)
-    end, rate = figure.end, ""
-    noun: tuple[str, ...] = ()
-    percent = [value for value, unit in readings if unit == "%"]
-    if percent:
-        return StatedValue(
-            start=figure.start, end=end, kind="share", readings=((percent[0] / 100, ""),), bound=figure.bound
-        )
-    if match := _RATE.match(text, end):
-        rate = (match["unit"] or _adverb_unit(match["adverb"])).lower()
-        end = match.end()
-    elif not any(unit for _, unit in readings):
-        if pounds := _POUNDS.match(text, end):
-            return _pounds(figure, pounds.end())
-        noun = _noun_after(text, end)
-    return StatedValue(
-        start=figure.start,
-        end=end,
-        kind="number",
-        readings=readings,
-        noun=noun,
-        rate="year" if rate == "annum" else rate,
-        bound=figure.bound,
-    )
+        return replace(value, kind="share")
+    if percent := [size for size, unit in readings if unit == "%"]:
+        return replace(value, kind="share", readings=((percent[0] / 100, ""),))
+    if any(unit for _, unit in readings):
+        return _with_rate(text, value)
+    if pounds := _POUNDS.match(text, figure.end):  # money or a weight
+        weights = tuple((size * _GRAMS_OF_POUND, "g") for size, _ in readings)
+        money = tuple((size, "gbp") for size, _ in readings)
+        return _with_rate(text, replace(value, end=pounds.end(), readings=(*money, *weights)))
+    with_rate = _with_rate(text, value)
+    return with_rate if with_rate.rate else replace(value, noun=_noun_after(text, figure.end))
 
 
-def _pounds(figure: Figure, end: int) -> StatedValue:
-    """Return a value in pounds, which may be money or a weight."""
-    values = [reading.value for reading in figure.readings]
-    readings = [(value, "gbp") for value in values] + [(value * _GRAMS_OF_POUND, "g") for value in values]
-    return StatedValue(
-        start=figure.start, end=end, kind="number", readings=tuple(readings), bound=figure.bound
-    )
+def _with_rate(text: str, value: StatedValue) -> StatedValue:
+    """Return an amount with the unit of time to which it refers, if the text names one."""
+    match = _RATE.match(text, value.end)
+    if match is None:
+        return value
+    rate = (match["unit"] or _adverb_unit(match["adverb"])).lower()
+    return replace(value, end=match.end(), rate="year" if rate == "annum" else rate)
 
 
 def _adverb_unit(adverb: str) -> str:

@@ -12,6 +12,7 @@ from pytest_evalstudio.text.claims import claims_of
 from pytest_evalstudio.text.comparison import normal_label
 from pytest_evalstudio.text.folding import fold
 from pytest_evalstudio.text.numbers import FigureIndex, figures_of
+from pytest_evalstudio.text.paraphrases import paraphrase
 from pytest_evalstudio.text.sentences import split_sentences
 from pytest_evalstudio.text.stated_values import find_value, value_alone
 from pytest_evalstudio.text.thoughts import split_thoughts
@@ -39,6 +40,7 @@ RULES: dict[str, Callable[..., object]] = {
     "numbers": _is_supported,
     "values": _states_value,
     "polarity": polarity_of,
+    "paraphrases": lambda text: getattr(paraphrase(text), "text", text),
     "labels": normal_label,
     "words": words_of,
 }

@@ -140,7 +140,7 @@ def test_one_bad_case_is_one_collection_error_and_the_others_run(project: Projec
     result.stdout.fnmatch_lines(
         [
             (
-                "sums_suite.json:1:* /tests/0/test_cases/1/condition: expected a string, word(...), number(...), equals(...) or regexp(...) after"  # noqa: E501
+                "sums_suite.json:1:* /tests/0/test_cases/1/condition: expected a string, word(...), number(...), value(...), affirms(...), denies(...), equals(...) or regexp(...) after"  # noqa: E501
                 " AND*"
             ),
             '  "4" AND',

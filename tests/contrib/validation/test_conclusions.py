@@ -42,7 +42,7 @@ def test_a_known_model_gets_its_conclusion(
     conclusion = card(project)
     assert (conclusion["fitness"], gap_codes(conclusion)) == (fitness, [])
     assert conclusion["decision"]["controls"]["cases"] == {}
-    assert len(conclusion["decision"]["controls"]["counts"]) == 7
+    assert len(conclusion["decision"]["controls"]["counts"]) == 8
 
 
 def test_invented_sentences_beside_right_answers_need_an_evaluator_that_sees_them(project: Project) -> None:
