@@ -71,7 +71,7 @@ _LEAD = re.compile(
     r"|roughly|exactly|only|within|after|before|for|by|on|in|from|until|the)\s)*\Z",
     re.IGNORECASE,
 )
-_SMALL = r"(?:for|in|within|after|by|on|at|about|the|an?|to|just|exactly|until|from|up to)"
+_SMALL = r"(?:for|in|within|after|by|on|at least|at most|at|about|the|an?|to|just|exactly|until|from|up to)"
 _DENIED = re.compile(
     r"(?:\b(?:not|never|no\slonger|rather\sthan|instead\sof|without)|n't)"
     r"(?:\s(?:be|cost|take|last|have|get|receive|pay|need|weigh|charge|require|amount\sto|come\sto|measure|happen|occur)(?:e?s)?)?"

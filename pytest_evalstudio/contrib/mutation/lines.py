@@ -36,16 +36,18 @@ def mutation_lines(result: MutationResult, survivors: int = 10) -> Iterator[str]
         yield f"left out: evaluator {id}, since {reason}"
     yield ""
     yield f"mutation score {_share(result.score)} damaged answers fail"
+    yield f"false alarms {_share(result.false_alarms)} right answers in another form fail"
     yield from _table("by kind of damage", result.kinds)
     yield from _table("by evaluator, of the answers that it judges", result.evaluators)
     alarms = [share for share in result.harmless if share.failed]
     if alarms:
-        yield from _table("false alarms: changes that keep the meaning, and fail", alarms)
+        yield from _table("false alarms by kind of form", alarms)
+        yield from _table("false alarms by case", [share for share in result.alarms_by_case if share.failed])
     if result.unjudged:
         yield f"without a verdict: {sum(result.unjudged.values())} damaged answers"
     if result.findings:
         yield ""
-        yield "says nothing:"
+        yield "says nothing, or is too strict:"
         for finding in result.findings:
             yield f"  {finding.text}"
     if result.survivors:
