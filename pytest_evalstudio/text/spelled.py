@@ -185,7 +185,7 @@ def _below_hundred(text: str) -> int:
 def _cardinal_in_digits(match: re.Match[str]) -> str:
     # "One" alone is mostly a pronoun; before a unit or an hour it is read by the other rules.
     following = match.string[match.end() : match.end() + 12]
-    if match[0].lower() == "one" and not re.match(rf"[- ](?:{_TIME})|\stime", following):
+    if match[0].lower() == "one" and not re.match(rf"[- ](?:{_TIME})|\s(?:time|working|business|calendar)", following):
         return match[0]
     return str(_cardinal(match))
 

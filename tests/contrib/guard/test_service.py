@@ -33,7 +33,7 @@ def test_a_check_has_the_documented_keys(service: Serving) -> None:
     response = service.post("/v1/check", {"question": "Fee?", "context": ["5 euros"], "answer": "bad"})
     assert response.status_code == 200
     body = response.json()
-    assert set(body) == {"verdict", "metrics", "reasons"}
+    assert set(body) == {"verdict", "metrics", "reasons", "uncalibrated"}
     assert body["verdict"] == "unreliable"
     assert set(body["metrics"][0]) == {
         "evaluator",
@@ -42,6 +42,7 @@ def test_a_check_has_the_documented_keys(service: Serving) -> None:
         "threshold",
         "passed",
         "conformal_set",
+        "uncalibrated",
     }
 
 
