@@ -416,10 +416,9 @@ def evaluator_details() -> Iterator[str]:
 
 _WITHOUT_LABELS = (
     "Without labels of your own, do not gate on it: on unseen sets such measures had an area of 0.815, 0.672"
-    " and 0.563; with 10 % of the good answers flagged, they found 44 % and 24 % of the bad ones. Calibrate the"
-    " threshold by [your"
-    " labels](../how-to/calibration.md), or use an entailment model or a judge"
-    " ([more](../explanation/agreement.md#without-labels-of-your-own))."
+    " and 0.563; with 10 % of the good answers flagged, they found 44 % and 24 % of the bad ones."
+    " Calibrate the threshold by [your labels](../how-to/calibration.md), or use an entailment model or a"
+    " judge ([more](../explanation/agreement.md#without-labels-of-your-own))."
 )
 
 

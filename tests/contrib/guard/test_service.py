@@ -225,4 +225,8 @@ def test_what_cannot_be_served_is_a_usage_error(
 def test_guard_check_names_the_evaluators(tmp_path: Path, children: Children) -> None:
     configure(tmp_path / "g.json", "pii_leakage", "looping_detection")
     out, _, status = children.start(guard("check", "g.json"), tmp_path).finish()
-    assert (status, out) == (0, "g.json: fine; it checks pii_leakage, looping_detection\n")
+    checked, uncalibrated = out.splitlines()
+    assert (status, checked) == (0, "g.json: fine; it checks pii_leakage, looping_detection")
+    # Its thresholds are defaults; that of `pii_leakage` is yes or no.
+    assert uncalibrated.startswith("not calibrated by people's labels: looping_detection.")
+    assert "pii_leakage" not in uncalibrated
