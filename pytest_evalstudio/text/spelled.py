@@ -184,8 +184,10 @@ def _below_hundred(text: str) -> int:
 
 def _cardinal_in_digits(match: re.Match[str]) -> str:
     # "One" alone is mostly a pronoun; before a unit or an hour it is read by the other rules.
-    following = match.string[match.end() : match.end() + 12]
-    if match[0].lower() == "one" and not re.match(rf"[- ](?:{_TIME})|\s(?:time|working|business|calendar)", following):
+    following = match.string[match.end() : match.end() + 16]
+    if match[0].lower() == "one" and not re.match(
+        rf"[- ](?:{_TIME})|\s(?:time|working|business|calendar|and an?\s(?:half|quarter))", following
+    ):
         return match[0]
     return str(_cardinal(match))
 

