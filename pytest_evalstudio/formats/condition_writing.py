@@ -68,6 +68,27 @@ def answer_condition(expected: str, question: str = "") -> str:
     return _words_condition(expected, question)
 
 
+def value_or_pattern_condition(text: str, pattern: str) -> str:
+    """Return the condition that the answer states a value; for a text that is no value alone, a pattern's.
+
+    Args:
+        text: an amount, duration, frequency, share or date, or another text.
+        pattern: regular expression for the other text.
+
+    >>> value_or_pattern_condition("30 minutes", "30 min")
+    'value("30 minutes")'
+    >>> value_or_pattern_condition("ten to twenty", "10.+20")
+    'regexp("10.+20")'
+    """
+    from pytest_evalstudio.text.stated_values import value_alone
+
+    # "10.000 euros" may be ten or ten thousand.
+    if value_alone(text) is None or _POINTED.search(text):
+        return pattern_condition(pattern)
+    return f'value("{escaped(text.strip())}")'
+
+
+_POINTED = re.compile(r"[1-9][0-9]{0,2}\.[0-9]{3}(?![0-9])")
 _YES_OR_NO = re.compile(r"\s*(yes|no)(?:[.,;:!]|\s*\Z)", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 _SMALL_WORDS = frozenset(

@@ -277,7 +277,11 @@ def _unit_written(text: str, value: StatedValue) -> str:
 
 
 def _value(text: str, figure: Figure) -> StatedValue:
-    readings = tuple((reading.value, reading.unit) for reading in figure.readings)
+    # Of "1,200" the first reading counts, thousands: by the other one it would equal "1.2".
+    likely: dict[str, Fraction] = {}
+    for reading in figure.readings:
+        likely.setdefault(reading.unit, reading.value)
+    readings = tuple((size, unit) for unit, size in likely.items())
     value = StatedValue(
         start=figure.start, end=figure.end, kind="number", readings=readings, bound=figure.bound
     )

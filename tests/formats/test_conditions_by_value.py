@@ -15,7 +15,8 @@ DATA = Path(__file__).parents[1] / "data" / "answers"
 SETS = {
     # file: largest share of right answers that fail, and of wrong ones that pass
     "own_words": (0.0, 0.0),
-    # Written before the rules, and read once after them: one of 50 each. "One and a half hours" was mended then.
+    # Written before the rules, and read once after them: one of 50 each.
+    # "One and a half hours" was mended then.
     "own_words_held_out": (0.02, 0.02),
 }
 CONTROLS = (("", "silence"), ("I am sorry, but I do not know the answer.", "a polite refusal"))
@@ -106,6 +107,8 @@ def test_answers_in_own_words_are_told_from_wrong_ones(name: str, project: Proje
         ('value("30 minutes")', "not 30 minutes", False),
         ('value("30 minutes")', "It never takes 30 minutes.", False),
         ('value("30 minutes")', "no more than 30 minutes", True),
+        ('value("£1,200")', "It costs £1.20.", False),
+        ('value("£1,200")', "It costs 1200 pounds.", True),
         ('value("£10")', "It doesn't cost £10.", False),
         ('value("one week")', "37.5 hours a week", False),
         ('value("one week")', "twice a week", False),
