@@ -78,6 +78,11 @@ _DENIED = re.compile(
     rf"(?:\s{_SMALL}){{0,3}}\s\Z|\bno\s(?:[a-z-]{{1,20}}\s){{1,3}}of\s(?:the\s)?\Z",
     re.IGNORECASE,
 )
+_PREPOSITION = re.compile(
+    r"\b(?:(?P<max>within|before|by|no later than|(?<!not )until)|after|since|from|no earlier than)"
+    r"(?:\s(?:about|around|approximately|roughly|the|a|another|further)){0,2}\s\Z",
+    re.IGNORECASE,
+)
 _BEFORE_CHARS = 80
 _BETWEEN_PARTS = re.compile(r"\s?(?:,|and)?\s?", re.IGNORECASE)
 _KINDS = ("number", "date", "code")
@@ -96,7 +101,7 @@ class StatedValue:
         readings: value and unit, the most likely first; the unit is "" where none is written.
         noun: of a number without a unit, the words after it in lower case.
         rate: unit of time to which an amount refers, "" for none.
-        bound: whether it is the least or greatest value.
+        bound: whether it is the least or greatest value, by words such as "at least", "within" and "after".
         dates: of a date, (year, month, day) in each possible order; the year is 0 where it is not written.
         is_denied: a negation stands directly before it.
     """
@@ -113,9 +118,11 @@ class StatedValue:
 
     def equals(self, other: StatedValue) -> bool:
         """Return True if a text's value is this one: the same size, kind, unit or noun, and no other rate."""
+        if self.bound and other.bound and self.bound != other.bound:
+            return False
         if self.dates or other.dates:
             return any(_same_date(date, stated) for date in self.dates for stated in other.dates)
-        if self.kind != other.kind or (self.bound and other.bound and self.bound != other.bound):
+        if self.kind != other.kind:
             return False
         if self.rate and other.rate and self.rate != other.rate:
             return False
@@ -180,7 +187,16 @@ def find_value(text: str, value: StatedValue) -> tuple[int, int] | None:
 def _in_original(value: StatedValue, digits: Folded) -> StatedValue:
     start, end = digits.span(value.start, value.end)
     is_denied = bool(_DENIED.search(digits.text[max(0, value.start - _BEFORE_CHARS) : value.start]))
-    return replace(value, start=start, end=end, is_denied=is_denied)
+    bound = value.bound or _bound_before(digits.text[max(0, value.start - _BEFORE_CHARS) : value.start])
+    return replace(value, start=start, end=end, is_denied=is_denied, bound=bound)
+
+
+def _bound_before(text: str) -> Bound:
+    """Return the bound that a preposition sets: "within 24 hours" ends where "after 24 hours" begins."""
+    match = _PREPOSITION.search(text)
+    if match is None:
+        return ""
+    return "max" if match["max"] else "min"
 
 
 def _scanned(text: str) -> Iterator[StatedValue]:

@@ -181,16 +181,14 @@ def _calibrated_metrics(content: Guardrails, evaluators: Sequence[ConfiguredEval
     configuration does not have is a default.
     """
     names = {
-        f"{id}.{metric}"
-        for id, thresholds in content.calibrated_thresholds.items()
-        for metric in thresholds
-        if metric not in content.not_calibrated.get(id, [])
+        f"{id}.{metric}" for id, thresholds in content.calibrated_thresholds.items() for metric in thresholds
     }
     for selected in evaluators:
         if selected.attached is not None:
             names.add(f"{selected.id}.{selected.spec.primary.key}")
         names |= {f"{selected.id}.{metric.key}" for metric in selected.spec.metrics if metric.boolean}
-    return frozenset(names)
+    marked = {f"{id}.{metric}" for id, metrics in content.not_calibrated.items() for metric in metrics}
+    return frozenset(names - marked)
 
 
 def _verdict(result: Result, optional: Collection[str], calibrated: Collection[str]) -> GuardVerdict:

@@ -11,6 +11,7 @@ from pytest_evalstudio.text.figures import counted, percent, plural
 from pytest_evalstudio.text.windows import change_windows, word_diff
 
 _COLUMN = 34
+_MAX_CASES = 10
 _WHOLE = ("other_answer", "refusal", "language")
 
 
@@ -42,7 +43,7 @@ def mutation_lines(result: MutationResult, survivors: int = 10) -> Iterator[str]
     alarms = [share for share in result.harmless if share.failed]
     if alarms:
         yield from _table("false alarms by kind of form", alarms)
-        yield from _table("false alarms by case", [share for share in result.alarms_by_case if share.failed])
+        yield from _worst_cases(result.alarms_by_case)
     if result.unjudged:
         yield f"without a verdict: {sum(result.unjudged.values())} damaged answers"
     if result.findings:
@@ -76,10 +77,21 @@ def survivor_lines(survivor: Survivor) -> Iterator[str]:
         yield f"    to fail it: {survivor.advice.text}"
 
 
+def _worst_cases(shares: Iterable[Share]) -> Iterator[str]:
+    """Yield the cases with most false alarms; --json has all."""
+    cases = sorted(
+        (share for share in shares if share.failed), key=lambda share: (-(share.value or 0.0), share.name)
+    )
+    more = f", {_MAX_CASES} of {len(cases)}" if len(cases) > _MAX_CASES else ""
+    yield f"false alarms by case{more}:"
+    for share in cases[:_MAX_CASES]:
+        yield f"  {share.name} ".ljust(_COLUMN) + _share(share)
+
+
 def _table(title: str, shares: Iterable[Share]) -> Iterator[str]:
     yield f"{title}:"
     for share in sorted(shares, key=lambda share: (share.value or 0.0, share.name)):
-        yield f"  {share.name}".ljust(_COLUMN) + _share(share)
+        yield f"  {share.name} ".ljust(_COLUMN) + _share(share)
 
 
 def _share(share: Share) -> str:

@@ -23,7 +23,8 @@ _ASKS_FOR_VALUE = re.compile(
 )
 """Questions that a value alone answers."""
 _BOUND = re.compile(
-    r"\b(?:at least|at most|up to|no (?:more|less|fewer|later) than|more than|less than|fewer than)\s\Z",
+    r"\b(?:at least|at most|up to|no (?:more|less|fewer|later) than|more than|less than|fewer than|within|after|before|by"
+    r"|until|from|since)\s\Z",
     re.IGNORECASE,
 )
 _BOUND_CHARS = 20
