@@ -192,7 +192,7 @@ def test_any_text_parses_or_is_a_data_error_inside_it(text: str) -> None:
 
 
 leaves = st.builds(substring_condition, st.text(alphabet='ab"\\c ', max_size=3)) | st.sampled_from(
-    ["regexp(a+b)", 'regexp("^c")']
+    ["regexp(a+b)", 'regexp("^c")', 'value("5 days")', 'affirms("Is it \\"a\\"?")', 'denies("b")', '"5 days"']
 )
 conditions = st.recursive(
     leaves,
