@@ -74,6 +74,13 @@ _NEGATION = re.compile(
     r"|no(?! (?:more|less|fewer|later|longer|sooner|earlier)\b))\b|n't\b|\bnon-(?=[a-z])",
     re.IGNORECASE,
 )
+_UNKNOWN = re.compile(
+    r"\b(?:do not|don't|cannot|can't|could not|couldn't|unable to|not able to)\s+(?:know|say|tell|find|answer|confirm"
+    r"|determine|help|see|verify)\b|\bnot (?:clear|stated|mentioned|specified|sure|known|say|mention|contain)\b"
+    r"|\bno information\b|\bunclear\b|\bunknown\b|\bwhether\b",
+    re.IGNORECASE,
+)
+"""Words of a sentence that leaves the question open, though it repeats it."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+|;\s|\s--?\s")
 _WORD = re.compile(r"[a-z][a-z'-]*|[0-9]+", re.IGNORECASE)
 _FUNCTION_WORDS = frozenset(
@@ -151,6 +158,8 @@ def _permission(match: re.Match[str]) -> Polarity:
 def _restated(text: str, statement: str) -> Polarity:
     """Return the polarity of an answer that repeats the statement, "" for another text."""
     for sentence in _SENTENCE_END.split(text)[:3]:
+        if _UNKNOWN.search(sentence):
+            return ""
         words, wanted = _content(sentence), _content(statement)
         opposites = _opposite_words(words, wanted)
         shared = len(words & wanted) + len(opposites)

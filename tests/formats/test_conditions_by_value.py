@@ -151,6 +151,9 @@ QUESTION = "Are records kept for seven years?"
         ("No later than seven years.", ""),
         ("Seven years is a long time.", ""),
         ("I do not know.", ""),
+        ("I am sorry, but I do not know if records are kept for seven years.", ""),
+        ("The documents do not say whether records are kept for seven years.", ""),
+        ("It is not clear if records are kept for seven years.", ""),
         ("The office is open on Mondays.", ""),
     ],
 )
