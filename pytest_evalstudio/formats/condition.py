@@ -4,11 +4,14 @@ r"""The boolean condition of a test case: what a text must and must not contain.
     and  := not ("AND" not)*
     not  := "NOT" not | "(" or ")" | term
     term := STRING | word(STRING) | number(VALUE, tolerance=…, unit=STRING) | equals(STRING)
-            | regexp("…") | regexp(…) | refusal()
+            | value(STRING) | affirms(STRING) | denies(STRING) | refusal()
+            | regexp("…") | regexp(…)
 
 Operators are upper case, white space is free. A STRING is a case-sensitive substring, `word` one that is no
-part of a longer word or number, `number` a number by its value, `equals` the whole text by value, and
-`refusal()` a text that only declines. In texts `\"` and `\\` stand for a quote and a backslash, any other
+part of a longer word or number, `number` a number by its value, `equals` the whole text by value, `value` a
+value with its unit, a frequency or a date in any form, `affirms` and `denies` a yes or no to a question, as
+`text.affirmation` reads it, and `refusal()` a text that only declines. A STRING that is such a value is met
+by the same value in another form. In texts `\"` and `\\` stand for a quote and a backslash, any other
 backslash for itself. A bare `regexp(^A.*)` ends at its balanced parenthesis; blanks around the pattern do not
 belong to it. Patterns are Python's `re` syntax, searched anywhere in the text, with a time limit.
 """
@@ -18,6 +21,7 @@ from __future__ import annotations
 import functools
 import re
 import warnings
+from collections.abc import Callable, Mapping
 
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.condition_terms import (
@@ -31,8 +35,10 @@ from pytest_evalstudio.formats.condition_terms import (
     Number,
     Or,
     PatternTimeout,
+    Polar,
     Refusal,
     Regexp,
+    Value,
     Word,
 )
 from pytest_evalstudio.formats.patterns import end_of_class, excess
@@ -49,8 +55,10 @@ __all__ = [
     "Number",
     "Or",
     "PatternTimeout",
+    "Polar",
     "Refusal",
     "Regexp",
+    "Value",
     "Word",
     "parse_condition",
 ]
@@ -93,6 +101,14 @@ def ambiguous_strings(condition: Condition) -> list[str]:
     return [condition.text] if isinstance(condition, Contains) and longer_number(condition.text) else []
 
 
+_OPERANDS = 'a text in double quotes, or a term such as word("…") or number(…)'
+_TERMS: Mapping[str, Callable[[str], Condition]] = {
+    "word": Word,
+    "equals": Equals,
+    "affirms": Polar,
+    "denies": functools.partial(Polar, is_denied=True),
+}
+"""Terms with a text as their only argument."""
 _TOKEN = re.compile(r"\w+")
 _MARKS = re.compile(r"""["()\\]|\b(?:AND|OR|NOT)\b""")
 """What a text without quotes that is meant as a condition has not."""
@@ -176,9 +192,11 @@ class _Parser:
             return self._group()
         if self._word("regexp"):
             return self._regexp()
-        for name, term in (("word", Word), ("equals", Equals)):
+        for name, term in _TERMS.items():
             if self._word(name):
                 return term(self._only_argument(name))
+        if self._word("value"):
+            return self._value()
         if self._word("number"):
             return self._number()
         if self._word("refusal"):
@@ -192,10 +210,8 @@ class _Parser:
         if self.text.strip() and not self.text[: self.at].strip() and not _MARKS.search(self.text):
             text = self.text.strip()
             raise self._fault(f'write texts in double quotes: "{text}", which is "\\"{text}\\"" in JSON')
-        raise self._fault(
-            "expected a string, word(...), number(...), equals(...), regexp(...) or refusal()"
-            + (f" after {self.after}" if self.after else "")
-        )
+        after = f" after {self.after}" if self.after else ""
+        raise self._fault(f"expected {_OPERANDS}{after}")
 
     def _refusal(self) -> Refusal:
         for mark in "()":
@@ -293,6 +309,20 @@ class _Parser:
         text = self._quoted(f'{name}("5 USD")')
         self._close('expected ) after the text (a quote inside it is written \\")')
         return text
+
+    def _value(self) -> Condition:
+        """Read a value, which must be one that can be compared."""
+        from pytest_evalstudio.text.stated_values import value_alone
+
+        start = self.at
+        text = self._only_argument("value")
+        if value_alone(text) is None:
+            raise self._fault(
+                f"{text!r} is no value with a unit, no frequency and no date; for a number alone write"
+                " number(...), for words a string",
+                start,
+            )
+        return Value(text)
 
     def _number(self) -> Condition:
         """Read the value of a number, and its options in any order."""

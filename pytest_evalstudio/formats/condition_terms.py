@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.formats.patterns import compiled, shortened
 from pytest_evalstudio.text.folding import fold, fold_with_origins
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.text.stated_values import StatedValue
 
 Mask = Callable[[str], str]
 """Returns a text of the same length without secrets."""
@@ -100,12 +105,19 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Contains(Condition):
-    """A case-sensitive substring; characters that look alike are equal, see `text.folding`."""
+    """A case-sensitive substring; characters that look alike are equal, see `text.folding`.
+
+    A text that is a value with its unit, a date or a frequency is also met by that value in another form.
+    """
 
     text: str
 
     def holds(self, text: str, timeout_s: float) -> bool:
-        return self.text in text or fold(self.text) in fold(text)
+        return (
+            self.text in text
+            or fold(self.text) in fold(text)
+            or _find_same_value(text, self.text) is not None
+        )
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         start = text.find(self.text)
@@ -113,7 +125,7 @@ class Contains(Condition):
             return start, start + len(self.text)
         folded, part = fold_with_origins(text), fold(self.text)
         start = folded.text.find(part)
-        return None if start < 0 else folded.span(start, start + len(part))
+        return _find_same_value(text, self.text) if start < 0 else folded.span(start, start + len(part))
 
     def __str__(self) -> str:
         return f'"{escaped(self.text)}"'
@@ -151,7 +163,7 @@ class Regexp(Condition):
 
 @dataclass(frozen=True, slots=True)
 class Word(Condition):
-    """A word, number or phrase as a whole: "5 USD" is not in "15 USD"."""
+    """A word, number or phrase as a whole: "5 USD" is not in "15 USD"; a value also in another form."""
 
     text: str
 
@@ -161,7 +173,7 @@ class Word(Condition):
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         from pytest_evalstudio.text.comparison import find_word
 
-        return find_word(text, self.text)
+        return find_word(text, self.text) or _find_same_value(text, self.text)
 
     def __str__(self) -> str:
         return f'word("{escaped(self.text)}")'
@@ -200,6 +212,49 @@ class Number(Condition):
         tolerance = f", tolerance={self.tolerance}" if self.tolerance else ""
         unit = f', unit="{escaped(self.unit)}"' if self.unit else ""
         return f"number({self.written}{tolerance}{unit})"
+
+
+@dataclass(frozen=True, slots=True)
+class Value(Condition):
+    """A duration, amount, measure, frequency, share, count or date by its value, where it is not denied."""
+
+    text: str
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        return self.find(text, timeout_s) is not None
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        from pytest_evalstudio.text.stated_values import find_value, value_alone
+
+        value = value_alone(self.text)
+        return None if value is None else find_value(text, value)
+
+    def __str__(self) -> str:
+        return f'value("{escaped(self.text)}")'
+
+
+@dataclass(frozen=True, slots=True)
+class Polar(Condition):
+    """The whole text affirms or denies a statement, or answers a question by yes or no.
+
+    Attributes:
+        statement: what is affirmed or denied, as a statement or a question.
+        is_denied: True where the text must deny it.
+    """
+
+    statement: str
+    is_denied: bool = False
+
+    def holds(self, text: str, timeout_s: float) -> bool:
+        from pytest_evalstudio.text.affirmation import polarity_of
+
+        return polarity_of(text, self.statement) == ("no" if self.is_denied else "yes")
+
+    def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
+        return (0, len(text)) if self.holds(text, timeout_s) else None
+
+    def __str__(self) -> str:
+        return f'{"denies" if self.is_denied else "affirms"}("{escaped(self.statement)}")'
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +372,37 @@ def _violations_of(
     return tuple(span for operand in refused for span in operand.violations(text, timeout_s))
 
 
+@functools.lru_cache(maxsize=4096)
+def _value_of_string(string: str) -> StatedValue | None:
+    """Return the value that a string of a condition is; None for another string.
+
+    A fraction in words is none: "half" may be the half of a match.
+    """
+    # Most strings are words: the reader of values would be imported and run for nothing.
+    if not _MAY_BE_VALUE.search(string):
+        return None
+    from pytest_evalstudio.text.stated_values import value_alone
+
+    value = value_alone(string)
+    is_worded_share = value is not None and value.kind == "share" and not _PERCENT.search(string)
+    return None if is_worded_share else value
+
+
+def _find_same_value(text: str, string: str) -> tuple[int, int] | None:
+    """Return the first place where a text states the value that a string is; None for none."""
+    value = _value_of_string(string)
+    if value is None:
+        return None
+    from pytest_evalstudio.text.stated_values import find_value
+
+    return find_value(text, value)
+
+
+_MAY_BE_VALUE = re.compile(
+    r"[0-9]|hour|day|week|month|quarter|year|minute|second|annual|ly\b|dozen|per ?cent|pound|euro|dollar",
+    re.IGNORECASE,
+)
+_PERCENT = re.compile(r"%|per\s?cent", re.IGNORECASE)
 _NEEDS_BACKSLASH = re.compile(r'"|\\(?=[\\"]|\Z)')
 
 

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from pytest_evalstudio.text.affirmation import polarity_of
 from pytest_evalstudio.text.claims import claims_of
 from pytest_evalstudio.text.comparison import normal_label
 from pytest_evalstudio.text.folding import fold
 from pytest_evalstudio.text.numbers import FigureIndex, figures_of
+from pytest_evalstudio.text.paraphrases import paraphrase
 from pytest_evalstudio.text.sentences import split_sentences
+from pytest_evalstudio.text.stated_values import find_value, value_alone
 from pytest_evalstudio.text.thoughts import split_thoughts
 from pytest_evalstudio.text.words import words_of
 
@@ -24,12 +27,20 @@ def _is_supported(source: str, answer: str) -> bool:
     return all(map(index.has, figures_of(answer)))
 
 
+def _states_value(condition: str, answer: str) -> bool:
+    value = value_alone(condition)
+    return value is not None and find_value(answer, value) is not None
+
+
 RULES: dict[str, Callable[..., object]] = {
     "thoughts": lambda text: split_thoughts(text).text,
     "units": lambda text: [text[start:end] for start, end in split_sentences(text)],
     "claims": lambda text: [claim.text for claim in claims_of(text)],
     "characters": fold,
     "numbers": _is_supported,
+    "values": _states_value,
+    "polarity": polarity_of,
+    "paraphrases": lambda text: getattr(paraphrase(text), "text", text),
     "labels": normal_label,
     "words": words_of,
 }

@@ -72,12 +72,12 @@ def test_a_condition_decides(condition: str, text: str, passes: bool) -> None:
         (
             '"a" AND',
             8,
-            "expected a string, word(...), number(...), equals(...), regexp(...) or refusal() after AND",
+            'expected a text in double quotes, or a term such as word("…") or number(…) after AND',
         ),
         (
             '"a" OR OR "b"',
             8,
-            "expected a string, word(...), number(...), equals(...), regexp(...) or refusal() after OR",
+            'expected a text in double quotes, or a term such as word("…") or number(…) after OR',
         ),
         ('"a" "b"', 5, "expected AND or OR"),
         ('regexp("a") regexp("b")', 13, "expected AND or OR"),
@@ -87,7 +87,7 @@ def test_a_condition_decides(condition: str, text: str, passes: bool) -> None:
         (r'"a\"', 1, "never closed"),
         ('("a"', 1, "never closed"),
         ('"a")', 4, "closes nothing"),
-        ("()", 2, "expected a string"),
+        ("()", 2, "expected a text in double quotes"),
         ("'a'", 1, "straight double quotes"),
         ("“a”", 1, "straight double quotes"),
         ("regexp(a", 7, "never closed"),
@@ -198,7 +198,7 @@ def test_any_text_parses_or_is_a_data_error_inside_it(text: str) -> None:
 
 
 leaves = st.builds(substring_condition, st.text(alphabet='ab"\\c ', max_size=3)) | st.sampled_from(
-    ["regexp(a+b)", 'regexp("^c")']
+    ["regexp(a+b)", 'regexp("^c")', 'value("5 days")', 'affirms("Is it \\"a\\"?")', 'denies("b")', '"5 days"']
 )
 conditions = st.recursive(
     leaves,

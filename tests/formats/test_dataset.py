@@ -173,7 +173,7 @@ def test_a_row_of_a_results_file_has_its_case_key_apart():
         ({"context": ["a", None]}, "context/1: expected a string, found null"),
         (
             {"output_condition": "NOT"},
-            "output_condition: expected a string, word(...), number(...), equals(...), regexp(...) or refusal() after NOT, column 4\n  NOT\n     ^",  # noqa: E501
+            'output_condition: expected a text in double quotes, or a term such as word("…") or number(…) after NOT, column 4\n  NOT\n     ^',  # noqa: E501
         ),
         (
             {"output_constraints": ["REGEXP:["]},

@@ -83,7 +83,7 @@ def test_one_bad_case_is_one_error_at_its_place_and_the_rest_stays(case, fault):
 def test_a_malformed_condition_is_told_with_pointer_column_and_caret():
     _, [error], _ = read_cases({"prompt": "q", "condition": '"a" AND'})
     assert error.splitlines() == [
-        "s.json:1:70 /tests/0/test_cases/0/condition: expected a string, word(...), number(...), equals(...), regexp(...) or refusal() after AND, column 8",  # noqa: E501
+        's.json:1:70 /tests/0/test_cases/0/condition: expected a text in double quotes, or a term such as word("…") or number(…) after AND, column 8',  # noqa: E501
         '  "a" AND',
         "         ^",
     ]

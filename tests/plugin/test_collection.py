@@ -87,7 +87,7 @@ def test_a_walked_test_is_collected_by_its_name_and_its_fault_is_located_in_the_
     result = project.run()
 
     result.assert_outcomes(passed=1, errors=1)
-    result.stdout.fnmatch_lines(["fees_suite.json:12:17 /test_cases/1/condition: expected a string*"])
+    result.stdout.fnmatch_lines(["fees_suite.json:12:17 /test_cases/1/condition: expected a text*"])
 
 
 def test_repeats_of_a_row_are_one_item_that_asserts_the_mean(project: Project) -> None:
@@ -140,7 +140,7 @@ def test_one_bad_case_is_one_collection_error_and_the_others_run(project: Projec
     result.stdout.fnmatch_lines(
         [
             (
-                "sums_suite.json:1:* /tests/0/test_cases/1/condition: expected a string, word(...), number(...), equals(...), regexp(...) or refusal() after"  # noqa: E501
+                'sums_suite.json:1:* /tests/0/test_cases/1/condition: expected a text in double quotes, or a term such as word("…") or number(…) after'  # noqa: E501
                 " AND*"
             ),
             '  "4" AND',

@@ -151,7 +151,7 @@ def test_every_evaluator_of_support_is_declared() -> None:
     named = {
         id
         for id in REGISTRY.evaluators
-        if any(word in id for word in ("groundedness", "faithfulness", "hallucination"))
+        if any(word in id for word in ("groundedness", "faithfulness", "hallucination", "contradictions"))
         and {"context", "actual_output"} <= set(REGISTRY.evaluators.spec(id).needs)
     }
     assert named == set(SUPPORT)

@@ -42,9 +42,10 @@ def write_record(
     *,
     better: str = "higher",
     second: Sequence[float | None] = (),
+    categories: Mapping[int, Sequence[str]] | None = None,
 ) -> Path:
     """A record in which the evaluator `quality` gave these scores to answers k0, k1, …, and `length` those in
-    `second`.
+    `second`; `categories` are those of an answer by its number.
     """
     evaluators = [
         evaluator("quality", metric("quality", better=better)),
@@ -55,7 +56,8 @@ def write_record(
         outcomes: dict[str, Any] = {"quality": {"status": "score", "scores": {"quality": value}}}
         if second:
             outcomes["length"] = score(second[number], "words")
-        builder.add(f"k{number}", "one", {"outcomes": outcomes}, verdicts={})
+        named = list((categories or {}).get(number, ()))
+        builder.add(f"k{number}", "one", {"outcomes": outcomes, "categories": named}, verdicts={})
     folder.mkdir(parents=True, exist_ok=True)
     return builder.write(folder)
 

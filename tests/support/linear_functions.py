@@ -32,6 +32,19 @@ def _numbers(text: str) -> None:
     find_number(text, Fraction(977), unit="USD")
 
 
+@measured("text.values", 16.0)
+def _values(text: str) -> None:
+    from pytest_evalstudio.text.affirmation import polarity_of
+    from pytest_evalstudio.text.paraphrases import paraphrase
+    from pytest_evalstudio.text.stated_values import find_value, value_alone
+
+    value = value_alone("30 minutes")
+    assert value is not None
+    find_value(text, value)
+    polarity_of(text, text)
+    paraphrase(text)
+
+
 @measured("text.words", 4.0)
 def _words(text: str) -> None:
     from pytest_evalstudio.text.comparison import has_part

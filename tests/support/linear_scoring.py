@@ -167,10 +167,11 @@ def _labels(text: str) -> None:
 def _damages(text: str) -> None:
     from random import Random
 
-    from pytest_evalstudio.contrib.mutation.texts import HARMLESS, MUTATORS, MutationMaterial, names_in
+    from pytest_evalstudio.contrib.mutation.right_variants import RIGHT_VARIANTS
+    from pytest_evalstudio.contrib.mutation.texts import MUTATORS, MutationMaterial, names_in
 
     material = MutationMaterial(question=text, others=(f"{text}.",), names=tuple(names_in([text])[:10]))
-    for mutate in (*MUTATORS.values(), *HARMLESS.values()):
+    for mutate in (*MUTATORS.values(), *RIGHT_VARIANTS.values()):
         mutate(text, material, Random(1))
 
 

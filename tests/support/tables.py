@@ -454,6 +454,22 @@ def evaluator_details() -> Iterator[str]:
             listed = (f"`{name}` ({defaults.get(name, 'none')})" for name in options)
             yield from ("", f"Options, with their defaults: {', '.join(listed)}.")
         yield from ("", f"Source: {source_line(cls)}", "", f"Agreement with people: {_agreement(id)}.")
+        if _needs_labels(spec):
+            yield from ("", _WITHOUT_LABELS)
+
+
+_WITHOUT_LABELS = (
+    "Without labels of your own, do not gate on it: on unseen sets such measures had an area of 0.815, 0.672"
+    " and 0.563; with 10 % of the good answers flagged, they found 44 % and 24 % of the bad ones."
+    " Calibrate the threshold by [your labels](../how-to/calibration.md), or use an entailment model or a"
+    " judge ([more](../explanation/agreement.md#without-labels-of-your-own))."
+)
+
+
+def _needs_labels(spec: EvaluatorSpec) -> bool:
+    """Report whether an evaluator grades support by words or embeddings, so that a threshold needs labels."""
+    has_grades = spec.measures_support and not spec.primary.boolean
+    return has_grades and not {"judge", "nli", "hallucination_model"} & set(spec.requires)
 
 
 _RECORD = (Run, EvaluatorEntry, Metric, ModelEntry, Item, RecordRow, Answer, Exchange, Outcome, Verdict, Flip)

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from pytest_evalstudio.api.builders import make_case
-from pytest_evalstudio.contrib.guard.results import CheckRequest, GuardVerdict, MetricCheck
+from pytest_evalstudio.contrib.guard.results import CheckRequest, GuardVerdict, GuardWord, MetricCheck
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.outcomes import Verdict
@@ -79,6 +79,7 @@ class Guard:
         for selected in self._plan.selected:
             _check_needs(selected, file)
         self._optional = frozenset(content.optional)
+        self._calibrated = _calibrated_metrics(content, self._plan.selected)
         _check_optional(self._optional, self._plan.selected, file)
         self._provider = ModelProvider(cache=cache, registry=plugins, workers=workers, run_id=run_id)
         try:
@@ -93,6 +94,17 @@ class Guard:
         """Return the ids of the evaluators."""
         return [selected.id for selected in self._plan.selected]
 
+    @property
+    def uncalibrated(self) -> list[str]:
+        """Return the metrics with a threshold that nobody has calibrated, as `ID.METRIC`."""
+        return [
+            name
+            for selected in self._plan.selected
+            for key in selected.asserted
+            if math.isfinite(selected.thresholds[key])
+            and (name := f"{selected.id}.{key}") not in self._calibrated
+        ]
+
     def warm(self) -> None:
         """Load all models by checking an answer."""
         self.check(_WARM)
@@ -104,7 +116,9 @@ class Guard:
     def check_all(self, requests: Sequence[CheckRequest]) -> list[GuardVerdict]:
         """Return the verdicts on several answers, which are evaluated in one batch."""
         tasks = [self._task(number, request) for number, request in enumerate(requests)]
-        return [_verdict(result, self._optional) for result in self._pipeline.evaluate(tasks)]
+        return [
+            _verdict(result, self._optional, self._calibrated) for result in self._pipeline.evaluate(tasks)
+        ]
 
     def close(self) -> None:
         """Close the models."""
@@ -160,12 +174,29 @@ def _check_optional(optional: Collection[str], evaluators: Sequence[ConfiguredEv
             raise ConfigurationError(f"{fact} {nearest(name, ids)}".strip())
 
 
-def _verdict(result: Result, optional: Collection[str]) -> GuardVerdict:
+def _calibrated_metrics(content: Guardrails, evaluators: Sequence[ConfiguredEvaluator]) -> frozenset[str]:
+    """Return the metrics, as `ID.METRIC`, whose threshold follows from people's labels or needs none.
+
+    A threshold of the configuration counts as calibrated unless `not_calibrated` names it; one that the
+    configuration does not have is a default.
+    """
+    names = {
+        f"{id}.{metric}" for id, thresholds in content.calibrated_thresholds.items() for metric in thresholds
+    }
+    for selected in evaluators:
+        if selected.attached is not None:
+            names.add(f"{selected.id}.{selected.spec.primary.key}")
+        names |= {f"{selected.id}.{metric.key}" for metric in selected.spec.metrics if metric.boolean}
+    marked = {f"{id}.{metric}" for id, metrics in content.not_calibrated.items() for metric in metrics}
+    return frozenset(names - marked)
+
+
+def _verdict(result: Result, optional: Collection[str], calibrated: Collection[str]) -> GuardVerdict:
     metrics: list[MetricCheck] = []
     failures = [result.response.reason] if result.response.fails else []
     doubts: list[str] = []
     for selected, verdict in result.verdicts.items():
-        metrics += _metrics(selected, verdict)
+        metrics += _metrics(selected, verdict, calibrated)
         if verdict.status == "error":
             doubts.append(f"{selected.id}: no verdict: {verdict.reason}")
         elif verdict.uncertain:
@@ -177,8 +208,11 @@ def _verdict(result: Result, optional: Collection[str]) -> GuardVerdict:
     if not (result.applicable or doubts):
         doubts.append("no evaluator applies to this answer")
     reasons = [masked(reason) for reason in (*failures, *doubts)]
-    word = "unreliable" if failures else "uncertain" if doubts else "reliable"
-    return GuardVerdict.model_validate({"verdict": word, "metrics": metrics, "reasons": reasons})
+    word: GuardWord = "uncertain" if doubts else "reliable"
+    if failures:
+        word = "unreliable"
+    uncalibrated = any(metric.uncalibrated for metric in metrics)
+    return GuardVerdict(verdict=word, metrics=metrics, reasons=reasons, uncalibrated=uncalibrated)
 
 
 def _inapplicable(
@@ -203,7 +237,9 @@ def _inapplicable(
             yield f"{name}: does not apply to this answer"
 
 
-def _metrics(selected: ConfiguredEvaluator, verdict: Verdict) -> list[MetricCheck]:
+def _metrics(
+    selected: ConfiguredEvaluator, verdict: Verdict, calibrated: Collection[str]
+) -> list[MetricCheck]:
     checks = []
     for metric in selected.spec.metrics:
         if not metric.primary and metric.key not in selected.asserted:
@@ -221,6 +257,7 @@ def _metrics(selected: ConfiguredEvaluator, verdict: Verdict) -> list[MetricChec
                 threshold=threshold,
                 passed=metric.passes(score, threshold) if has_verdict and score is not None else None,
                 conformal_set=None if verdict.conformal_set is None else list(verdict.conformal_set),
+                uncalibrated=has_verdict and f"{selected.id}.{metric.key}" not in calibrated,
             )
         )
     return checks

@@ -46,6 +46,8 @@ class MetricCheck(BaseModel):
         threshold: in force; None for a metric without one.
         passed: whether the score meets the threshold; None without a score or threshold.
         conformal_set: labels that people may give, 1 good and 0 bad; None without a calibration.
+        uncalibrated: whether nobody has calibrated the threshold by people's labels; False for a metric that
+            is yes or no, and for one without a threshold.
     """
 
     evaluator: str
@@ -54,6 +56,7 @@ class MetricCheck(BaseModel):
     threshold: float | None
     passed: bool | None
     conformal_set: list[int] | None = None
+    uncalibrated: bool = False
 
 
 class GuardVerdict(BaseModel):
@@ -65,11 +68,13 @@ class GuardVerdict(BaseModel):
             "reliable".
         metrics: each metric that was checked.
         reasons: why the answer is not reliable, secrets and personal data masked.
+        uncalibrated: whether a metric with a threshold that nobody has calibrated took part in the verdict.
     """
 
     verdict: GuardWord
     metrics: list[MetricCheck]
     reasons: list[str] = Field(default_factory=list)
+    uncalibrated: bool = False
 
 
 class BatchVerdicts(BaseModel):

@@ -1,11 +1,15 @@
-"""Smallest change of a suite that would fail a damaged answer, and not the original."""
+"""Smallest change of a suite that would fail a damaged answer, and not the original in any form."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+from collections.abc import Iterator
 
+from pytest_evalstudio.contrib.mutation.loosening import holds, loose_conditions, number_failing
 from pytest_evalstudio.contrib.mutation.results import Advice
+from pytest_evalstudio.contrib.mutation.right_variants import right_variants
 from pytest_evalstudio.contrib.mutation.texts import Damage, names_in
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.metrics.grounding import tokens_of
@@ -33,10 +37,33 @@ def advice_for(kind: str, damage: Damage, result: Result, original: Result) -> A
     if kind in _CALLS:
         text = "list the calls of the original answer as expected_tool_calls, for the evaluator tool_calls"
         return Advice(code="expectation", text=text)
-    stretch = _telling_stretch(kind, damage, case)
-    if stretch:
-        return Advice(code="condition", text=f'add the condition "{stretch}"')
-    return _threshold(result, original) or _evaluator(kind, case)
+    if condition := _separating_condition(kind, damage, case):
+        return Advice(code="condition", text=f"add the condition {condition}")
+    if advice := _threshold(result, original):
+        return advice
+    if strict := next(_separating_words(kind, damage, case), ""):
+        text = f"add the condition {strict}, which also fails right answers in other words"
+        return Advice(code="strict_condition", text=text)
+    return _evaluator(kind, case)
+
+
+def _separating_condition(kind: str, damage: Damage, case: Case) -> str:
+    """Return a condition that tells both answers apart, and that no right answer in another form fails."""
+    answer = case.actual_output
+    variants = list(right_variants(answer, case.question))
+    by_value = (
+        condition
+        for condition in loose_conditions(answer, case.question)
+        if holds(condition, answer) and not holds(condition, damage.text)
+    )
+    candidates = itertools.chain(by_value, _separating_words(kind, damage, case))
+    return next((each for each in candidates if not number_failing(each, variants)), "")
+
+
+def _separating_words(kind: str, damage: Damage, case: Case) -> Iterator[str]:
+    """Yield conditions of words that the original has and the damaged answer has not."""
+    if words := _telling_stretch(kind, damage, case):
+        yield f'"{words}"'
 
 
 def _telling_stretch(kind: str, damage: Damage, case: Case) -> str:
@@ -55,7 +82,8 @@ def _telling_stretch(kind: str, damage: Damage, case: Case) -> str:
         # A line as it is: a condition finds neither a line break nor other blanks than those of the answer.
         words = candidate.strip().partition("\n")[0].rstrip(".,;:!? \t\r")
         # A quotation mark would end the text in the condition.
-        if words and '"' not in words and words in original and words not in damage.text:
+        is_separating = words in original and not holds(f'"{words}"', damage.text)
+        if words and '"' not in words and is_separating:
             return words
     return ""
 

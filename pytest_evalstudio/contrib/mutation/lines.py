@@ -11,6 +11,7 @@ from pytest_evalstudio.text.figures import counted, percent, plural
 from pytest_evalstudio.text.windows import change_windows, word_diff
 
 _COLUMN = 34
+_MAX_CASES = 10
 _WHOLE = ("other_answer", "refusal", "language")
 
 
@@ -36,16 +37,18 @@ def mutation_lines(result: MutationResult, survivors: int = 10) -> Iterator[str]
         yield f"left out: evaluator {id}, since {reason}"
     yield ""
     yield f"mutation score {_share(result.score)} damaged answers fail"
+    yield f"false alarms {_share(result.false_alarms)} right answers in another form fail"
     yield from _table("by kind of damage", result.kinds)
     yield from _table("by evaluator, of the answers that it judges", result.evaluators)
     alarms = [share for share in result.harmless if share.failed]
     if alarms:
-        yield from _table("false alarms: changes that keep the meaning, and fail", alarms)
+        yield from _table("false alarms by kind of form", alarms)
+        yield from _worst_cases(result.alarms_by_case)
     if result.unjudged:
         yield f"without a verdict: {sum(result.unjudged.values())} damaged answers"
     if result.findings:
         yield ""
-        yield "says nothing:"
+        yield "says nothing, or is too strict:"
         for finding in result.findings:
             yield f"  {finding.text}"
     if result.survivors:
@@ -74,10 +77,21 @@ def survivor_lines(survivor: Survivor) -> Iterator[str]:
         yield f"    to fail it: {survivor.advice.text}"
 
 
+def _worst_cases(shares: Iterable[Share]) -> Iterator[str]:
+    """Yield the cases with most false alarms; --json has all."""
+    cases = sorted(
+        (share for share in shares if share.failed), key=lambda share: (-(share.value or 0.0), share.name)
+    )
+    more = f", {_MAX_CASES} of {len(cases)}" if len(cases) > _MAX_CASES else ""
+    yield f"false alarms by case{more}:"
+    for share in cases[:_MAX_CASES]:
+        yield f"  {share.name} ".ljust(_COLUMN) + _share(share)
+
+
 def _table(title: str, shares: Iterable[Share]) -> Iterator[str]:
     yield f"{title}:"
     for share in sorted(shares, key=lambda share: (share.value or 0.0, share.name)):
-        yield f"  {share.name}".ljust(_COLUMN) + _share(share)
+        yield f"  {share.name} ".ljust(_COLUMN) + _share(share)
 
 
 def _share(share: Share) -> str:

@@ -1,4 +1,4 @@
-"""Result of mutation testing: how many damaged answers a suite fails, by kind, evaluator and case."""
+"""Result of mutation testing: how many damaged answers a suite fails, and how many right ones."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Literal
 from msgspec import Struct, json
 
 FILE = "mutation.json"
-AdviceCode = Literal["condition", "threshold", "evaluator", "expectation"]
-FindingCode = Literal["condition_always_met", "threshold_never_missed", "case_notices_nothing"]
+AdviceCode = Literal["condition", "strict_condition", "threshold", "evaluator", "expectation"]
+FindingCode = Literal[
+    "condition_always_met", "condition_too_strict", "threshold_never_missed", "case_notices_nothing"
+]
 
 
 class Share(Struct, frozen=True, kw_only=True):
-    """Damaged answers that fail, of those that were judged.
+    """Changed answers that fail, of those that were judged: damaged ones, or right ones in another form.
 
     Attributes:
         name: of the kind, evaluator or case.
@@ -27,7 +29,7 @@ class Share(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> float | None:
-        """Return the share, 0.0 to 1.0, higher is better; None without any."""
+        """Return the share, 0.0 to 1.0; None without any. Of damaged answers higher is better."""
         return self.failed / self.total if self.total else None
 
 
@@ -61,8 +63,25 @@ class Survivor(Struct, frozen=True, kw_only=True):
     advice: Advice | None = None
 
 
+class FalseAlarm(Struct, frozen=True, kw_only=True):
+    """Right answer in another form that fails.
+
+    Attributes:
+        failing: ids of the evaluators that fail it.
+    """
+
+    file: str
+    key: str
+    model: str
+    question: str
+    kind: str
+    original: str
+    text: str
+    failing: tuple[str, ...] = ()
+
+
 class MutationFinding(Struct, frozen=True, kw_only=True):
-    """Part of a suite that says nothing.
+    """Part of a suite that says nothing, or that fails right answers.
 
     Attributes:
         subject: condition, metric or case.
@@ -85,7 +104,10 @@ class MutationResult(Struct, frozen=True, kw_only=True):
         cases: distinct test cases.
         failing: answers that fail undamaged, which were left out.
         not_judged: answers that were left out since no evaluator judges what they say.
-        harmless: changes that keep the meaning; `failed` of them are false alarms.
+        false_alarms: right answers in another form that fail, of all kinds of form; lower is better.
+        harmless: the same by kind of form.
+        alarms_by_case: the same by case.
+        alarms: right answers in another form that fail.
         unjudged: damaged answers without a verdict, by kind.
         evaluators: share of the damaged answers with a verdict of the evaluator that it fails.
         not_asked: evaluators that were left out, and why.
@@ -102,7 +124,10 @@ class MutationResult(Struct, frozen=True, kw_only=True):
     kinds: tuple[Share, ...]
     evaluators: tuple[Share, ...]
     by_case: tuple[Share, ...]
+    false_alarms: Share
     harmless: tuple[Share, ...]
+    alarms_by_case: tuple[Share, ...] = ()
+    alarms: tuple[FalseAlarm, ...] = ()
     survivors: tuple[Survivor, ...]
     findings: tuple[MutationFinding, ...] = ()
     unjudged: dict[str, int] = {}

@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_evalstudio.api.evaluate import evaluate_lab, verdict_word
 from pytest_evalstudio.contrib.mutation.advice import advice_for
 from pytest_evalstudio.contrib.mutation.calls import CALL_MUTATORS
-from pytest_evalstudio.contrib.mutation.results import MutationFinding, MutationResult, Share, Survivor
+from pytest_evalstudio.contrib.mutation.findings import findings
+from pytest_evalstudio.contrib.mutation.mutants import Mutant
+from pytest_evalstudio.contrib.mutation.results import FalseAlarm, MutationResult, Share, Survivor
+from pytest_evalstudio.contrib.mutation.right_variants import RIGHT_VARIANTS
 from pytest_evalstudio.contrib.mutation.subjects import Subject, SubjectGroup, Subjects
-from pytest_evalstudio.contrib.mutation.texts import HARMLESS, MUTATORS, Damage, MutationMaterial, names_in
+from pytest_evalstudio.contrib.mutation.texts import MUTATORS, Damage, MutationMaterial, names_in
 from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -21,16 +23,12 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.messages import misses
 from pytest_evalstudio.scoring.model_provider import ModelProvider
-from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.results import Result
-from pytest_evalstudio.scoring.score import judges_content
 from pytest_evalstudio.stats.clustered import clustered_share
 
 KINDS = (*MUTATORS, *CALL_MUTATORS)
 """Kinds of damage."""
 MAX_SURVIVORS = 1_000
-_MIN_MUTANTS = 10
-"""Damaged answers from which it is a finding that a metric or case fails none."""
 _MAX_OTHERS = 20
 """Answers to other questions among which the most different one is looked for."""
 _MAX_NAMES = 100
@@ -39,23 +37,6 @@ _RESPONSE = "answer as such"
 """Name of the rule on refusals and empty answers among the evaluators."""
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mutant:
-    """A damaged answer.
-
-    Attributes:
-        case: file and key of the test case.
-        is_harmless: its meaning is that of the original.
-    """
-
-    subject: Subject
-    case: tuple[str, str]
-    kind: str
-    damage: Damage
-    row_key: str
-    is_harmless: bool = False
 
 
 def mutation_test(
@@ -139,7 +120,7 @@ def _mutants(
             question=row.input, expected=row.expected_output, others=others, names=names
         )
         # An answer may be calls only, without a text to damage.
-        tables = [(MUTATORS, False), (HARMLESS, True)] if row.actual_output.strip() else []
+        tables = [(MUTATORS, False), (RIGHT_VARIANTS, True)] if row.actual_output.strip() else []
         for table, is_harmless in tables:
             for kind, mutate in table.items():
                 if not is_harmless and (
@@ -248,9 +229,12 @@ def _result(
         kinds=_shares(damaged, lambda mutant: mutant.kind, failed),
         evaluators=_by_evaluator(damaged),
         by_case=_shares(damaged, case_name, failed),
+        false_alarms=_share("all", [(mutant, failed(mutant)) for mutant, _ in harmless]),
         harmless=_shares(harmless, lambda mutant: mutant.kind, failed),
+        alarms_by_case=_shares(harmless, case_name, failed),
+        alarms=tuple(_alarm(*each) for each in harmless if failed(each[0]))[:MAX_SURVIVORS],
         survivors=tuple(survivors[:MAX_SURVIVORS]),
-        findings=tuple(_findings(damaged, failed)),
+        findings=tuple(findings(damaged, harmless, failed)),
         unjudged=dict(unjudged),
         not_asked=dict(subjects.not_asked),
         seed=seed,
@@ -291,6 +275,24 @@ def _by_evaluator(damaged: Sequence[tuple[Mutant, Result]]) -> tuple[Share, ...]
     return tuple(_share(id, verdicts) for id, verdicts in groups.items())
 
 
+def _alarm(mutant: Mutant, result: Result) -> FalseAlarm:
+    row = mutant.subject.row
+    return FalseAlarm(
+        file=mutant.subject.file,
+        key=row.key,
+        model=mutant.subject.model,
+        question=row.input,
+        kind=mutant.kind,
+        original=row.actual_output,
+        text=mutant.damage.text,
+        failing=tuple(
+            selected.id
+            for selected, verdict in result.verdicts.items()
+            if verdict.passed is False and result.decides(selected)
+        ),
+    )
+
+
 def _survivor(mutant: Mutant, result: Result, original: Result) -> Survivor:
     subject = mutant.subject
     return Survivor(
@@ -310,56 +312,3 @@ def _survivor(mutant: Mutant, result: Result, original: Result) -> Survivor:
         ),
         advice=advice_for(mutant.kind, mutant.damage, result, original),
     )
-
-
-def _findings(
-    damaged: Sequence[tuple[Mutant, Result]], failed: Callable[[Mutant], bool]
-) -> Iterator[MutationFinding]:
-    by_condition: defaultdict[str, list[tuple[Mutant, bool]]] = defaultdict(list)
-    by_metric: defaultdict[str, list[bool]] = defaultdict(list)
-    names: dict[ConfiguredEvaluator, str] = {}
-    by_case: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
-    for mutant, result in damaged:
-        by_case[mutant.case].append(failed(mutant))
-        for selected, verdict in result.verdicts.items():
-            if verdict.passed is None or not result.decides(selected):
-                continue
-            if judges_content(selected):  # no damage leaks anything
-                if selected not in names:
-                    names[selected] = _metric_name(selected)
-                by_metric[names[selected]].append(not verdict.passed)
-            if selected.id == "text_matching" and (condition := mutant.subject.row.condition_text()):
-                by_condition[condition].append((mutant, not verdict.passed))
-    for condition, verdicts in by_condition.items():
-        is_met_by_all = not any(fails for _, fails in verdicts)
-        kinds = {mutant.kind for mutant, _ in verdicts}
-        # Slight damage may meet a condition rightly; another answer or a refusal should not.
-        if is_met_by_all and {"other_answer", "refusal"} & kinds:
-            keys = tuple(dict.fromkeys(mutant.subject.row.key for mutant, _ in verdicts))
-            yield MutationFinding(
-                code="condition_always_met",
-                subject=condition,
-                text=f"every damaged answer meets the condition {condition}",
-                keys=keys,
-            )
-    for name, fails in by_metric.items():
-        if len(fails) >= _MIN_MUTANTS and not any(fails):
-            yield MutationFinding(
-                code="threshold_never_missed",
-                subject=name,
-                text=f"none of {len(fails):,} damaged answers misses {name}",
-            )
-    for (_, key), fails in by_case.items():
-        # A case has one damaged answer of each kind, so that half as many must do.
-        if len(fails) >= _MIN_MUTANTS // 2 and not any(fails):
-            yield MutationFinding(
-                code="case_notices_nothing",
-                subject=key,
-                text=f"none of {len(fails)} damaged answers fails the case {key!r}",
-                keys=(key,),
-            )
-
-
-def _metric_name(selected: ConfiguredEvaluator) -> str:
-    metric = selected.spec.primary
-    return f"{selected.id}.{metric.key} at the threshold {selected.thresholds[metric.key]:g}"

@@ -396,28 +396,3 @@ MUTATORS: Mapping[str, Mutator] = {
     "language": _language,
 }
 """Kinds of damage to a text."""
-
-
-def _with_courtesy(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
-    return Damage(text=f"Thank you for your question. {text}", added="Thank you for your question.")
-
-
-def _with_mark_up(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
-    spans = split_sentences(text)
-    # Further marks might pair with those that are there.
-    if not spans or "*" in text:
-        return None
-    start, end = spans[0]
-    return Damage(text=f"{text[:start]}**{text[start:end]}**{text[end:]}")
-
-
-def _with_blanks(text: str, material: MutationMaterial, rng: random.Random) -> Damage | None:
-    return Damage(text="\n\n".join(text[start:end] for start, end in split_sentences(text)) + "\n")
-
-
-HARMLESS: Mapping[str, Mutator] = {
-    "courtesy": _with_courtesy,
-    "mark_up": _with_mark_up,
-    "line_breaks": _with_blanks,
-}
-"""Changes that keep the meaning; an answer must still pass with them."""

@@ -22,6 +22,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
         "chunk_relevance_judge": "pytest_evalstudio.evaluators.agent_evaluation_judges",
         "classification": "pytest_evalstudio.evaluators.classification",
         "contact_information": "pytest_evalstudio.evaluators.content_judges",
+        "context_contradictions": "pytest_evalstudio.evaluators.context_contradictions",
         "context_mean_reciprocal_rank": "pytest_evalstudio.evaluators.retrieval",
         "context_precision": "pytest_evalstudio.evaluators.ragas",
         "context_recall": "pytest_evalstudio.evaluators.ragas",

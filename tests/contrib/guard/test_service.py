@@ -33,7 +33,7 @@ def test_a_check_has_the_documented_keys(service: Serving) -> None:
     response = service.post("/v1/check", {"question": "Fee?", "context": ["5 euros"], "answer": "bad"})
     assert response.status_code == 200
     body = response.json()
-    assert set(body) == {"verdict", "metrics", "reasons"}
+    assert set(body) == {"verdict", "metrics", "reasons", "uncalibrated"}
     assert body["verdict"] == "unreliable"
     assert set(body["metrics"][0]) == {
         "evaluator",
@@ -42,6 +42,7 @@ def test_a_check_has_the_documented_keys(service: Serving) -> None:
         "threshold",
         "passed",
         "conformal_set",
+        "uncalibrated",
     }
 
 
@@ -224,4 +225,8 @@ def test_what_cannot_be_served_is_a_usage_error(
 def test_guard_check_names_the_evaluators(tmp_path: Path, children: Children) -> None:
     configure(tmp_path / "g.json", "pii_leakage", "looping_detection")
     out, _, status = children.start(guard("check", "g.json"), tmp_path).finish()
-    assert (status, out) == (0, "g.json: fine; it checks pii_leakage, looping_detection\n")
+    checked, uncalibrated = out.splitlines()
+    assert (status, checked) == (0, "g.json: fine; it checks pii_leakage, looping_detection")
+    # Its thresholds are defaults; that of `pii_leakage` is yes or no.
+    assert uncalibrated.startswith("not calibrated by people's labels: looping_detection.")
+    assert "pii_leakage" not in uncalibrated

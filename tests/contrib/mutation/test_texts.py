@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from pytest_evalstudio.contrib.mutation.calls import CALL_MUTATORS
-from pytest_evalstudio.contrib.mutation.texts import HARMLESS, MUTATORS, MutationMaterial, names_in
+from pytest_evalstudio.contrib.mutation.right_variants import FORMATTING, RIGHT_VARIANTS
+from pytest_evalstudio.contrib.mutation.texts import MUTATORS, MutationMaterial, names_in
 from pytest_evalstudio.core.tool_calls import ToolCall
 
 MATERIAL = MutationMaterial(
@@ -18,7 +19,7 @@ MATERIAL = MutationMaterial(
 
 
 def damaged(kind: str, text: str, material: MutationMaterial = MATERIAL, seed: int = 1) -> str | None:
-    damage = {**MUTATORS, **HARMLESS}[kind](text, material, Random(seed))
+    damage = {**MUTATORS, **RIGHT_VARIANTS}[kind](text, material, Random(seed))
     return None if damage is None else damage.text
 
 
@@ -72,7 +73,7 @@ def test_an_unsupported_sentence_follows() -> None:
     assert (damaged("added_sentence", "It costs 5 USD") or "").startswith("It costs 5 USD. ")
 
 
-@pytest.mark.parametrize("kind", HARMLESS)
+@pytest.mark.parametrize("kind", FORMATTING)
 def test_harmless_changes_keep_the_words(kind: str) -> None:
     text = "It costs 5 USD. It takes 3 days."
     changed = damaged(kind, text) or ""
@@ -85,7 +86,7 @@ def test_no_text_is_too_odd(kind: str, text: str) -> None:
     assert damaged(kind, text) != text
 
 
-@pytest.mark.parametrize("kind", [*MUTATORS, *HARMLESS])
+@pytest.mark.parametrize("kind", [*MUTATORS, *RIGHT_VARIANTS])
 def test_the_same_seed_gives_the_same_damage(kind: str) -> None:
     text = "All 3 cards of Jane Doe cost 5 USD in May 2023. They take 7 days, and are free for 9 others."
     assert damaged(kind, text, seed=3) == damaged(kind, text, seed=3)

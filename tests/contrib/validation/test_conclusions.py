@@ -48,7 +48,7 @@ def test_a_known_model_gets_its_conclusion(
     conclusion = card(project)
     assert (conclusion["fitness"], gap_codes(conclusion)) == (fitness, [])
     assert conclusion["decision"]["controls"]["cases"] == {}
-    assert len(conclusion["decision"]["controls"]["counts"]) == 7
+    assert len(conclusion["decision"]["controls"]["counts"]) == 8
 
 
 def test_without_labels_and_coverage_a_perfect_model_is_not_fit(project: Project) -> None:

@@ -10,10 +10,10 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection
 
     from pytest_evalstudio.contrib.calibration.fit.results import CalibrationFigures
-    from pytest_evalstudio.formats.labels import Identity
+    from pytest_evalstudio.contrib.calibration.labelling.label_report import LabelReport
+    from pytest_evalstudio.record.score_table import TableAnswer
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -133,7 +133,10 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.cli.sources import Rows, as_records
     from pytest_evalstudio.contrib.calibration.fit.calibrate import calibrate
     from pytest_evalstudio.contrib.calibration.fit.decision import risk_rule
+    from pytest_evalstudio.contrib.calibration.labelling.agreement import agreement
+    from pytest_evalstudio.contrib.calibration.labelling.label_report import LabelReport
     from pytest_evalstudio.contrib.calibration.labelling.outdated import without_outdated
+    from pytest_evalstudio.contrib.calibration.labelling.segments import segment_labels
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
 
@@ -167,7 +170,14 @@ def run(arguments: argparse.Namespace) -> int:
         coverage=arguments.coverage,
         chooses=arguments.choose,
     )
-    _print_figures(calibration.figures, divided, outdated, as_json=arguments.json)
+    with_scores = [answer for answer in scores.answers.values() if _has_scores(answer, calibration.figures)]
+    report = LabelReport(
+        divided=divided,
+        outdated=outdated,
+        agreement=agreement(ratings, calibration.figures.good_from),
+        segments=segment_labels(with_scores, labels),
+    )
+    _print_figures(calibration.figures, report, as_json=arguments.json)
     if not calibration.figures.is_accepted:
         if arguments.output:
             say(f"{arguments.output}: not written, because the calibration is refused", error=True)
@@ -179,25 +189,23 @@ def run(arguments: argparse.Namespace) -> int:
     return FINE
 
 
-def _print_figures(
-    figures: CalibrationFigures, divided: Collection[Identity], outdated: int, *, as_json: bool
-) -> None:
+def _has_scores(answer: TableAnswer, figures: CalibrationFigures) -> bool:
+    return all(answer.score(metric) is not None for metric in figures.metrics)
+
+
+def _print_figures(figures: CalibrationFigures, report: LabelReport, *, as_json: bool) -> None:
     from dataclasses import asdict
 
     from pytest_evalstudio.contrib.calibration.fit.description import describe
+    from pytest_evalstudio.contrib.calibration.labelling.agreement import agreement_lines
+    from pytest_evalstudio.contrib.calibration.labelling.segments import segment_lines
 
     if as_json:
-        print_json(
-            {
-                **asdict(figures),
-                "accepted": figures.is_accepted,
-                "divided": [list(identity) for identity in divided],
-                "outdated": outdated,
-            }
-        )
+        print_json({**asdict(figures), "accepted": figures.is_accepted, **asdict(report)})
         return
-    if outdated:
-        say(f"left out: {outdated} labels of answers whose text has changed since")
-    if divided:
-        say(f"left out: {len(divided)} answers on which raters are divided")
+    if report.outdated:
+        say(f"left out: {report.outdated} labels of answers whose text has changed since")
+    if report.divided:
+        say(f"left out: {len(report.divided)} answers on which raters are divided")
     say(*describe(figures))
+    say(*agreement_lines(report.agreement), *segment_lines(report.segments))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from pytest_evalstudio.formats.labels import ADJUDICATOR, Identity, Label, majority
 from pytest_evalstudio.stats.agreement import cohen_kappa, krippendorff_alpha
+from pytest_evalstudio.text.figures import counted, percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,35 @@ def agreement(labels: Sequence[Label], good_from: int = 1) -> Agreement:
         undecided=(len(majority(labels)[1]), len(divided)),
         final_percent=_share_of_final(by_answer, final, good_from),
     )
+
+
+def agreement_lines(results: Agreement) -> Iterator[str]:
+    """Yield how far raters agree, and by which rule their disagreement is resolved; nothing for one rater.
+
+    >>> two = Agreement(
+    ...     raters={"Ada": 30, "Ben": 20}, shared=20, percent=0.9, cohen_kappa=0.8, krippendorff_alpha=0.79, undecided=(2, 1)
+    ... )
+    >>> for line in agreement_lines(two):
+    ...     print(line)
+    raters: Ada 30, Ben 20 labels; 20 answers have several: 90 % of their pairs agree, Cohen's kappa 0.80, Krippendorff's alpha 0.79
+    disagreement: the adjudicator's label counts, else that of most raters; 1 answer is left out
+    """  # noqa: E501
+    if len(results.raters) + bool(results.adjudicated) < 2:
+        return
+    raters = ", ".join(f"{name or 'without a name'} {count}" for name, count in results.raters.items())
+    line = f"raters: {raters} labels; {counted(results.shared, 'answer has', 'answers have')} several"
+    if results.percent is not None:
+        line += f": {percent(results.percent)} of their pairs agree"
+    for name, value in (
+        ("Cohen's kappa", results.cohen_kappa),
+        ("Krippendorff's alpha", results.krippendorff_alpha),
+    ):
+        if value is not None:
+            line += f", {name} {value:.2f}"
+    yield line
+    _, undecided = results.undecided
+    rest = counted(undecided, "answer is left out", "answers are left out")
+    yield f"disagreement: the adjudicator's label counts, else that of most raters; {rest}"
 
 
 def _share_of_final(

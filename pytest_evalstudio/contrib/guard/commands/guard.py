@@ -97,8 +97,7 @@ def check(arguments: argparse.Namespace) -> int:
     source = _source(arguments)
     with source.open() as guard:
         say(f"{arguments.config}: fine; it checks {', '.join(guard.evaluators)}")
-    marked = source.guardrails.not_calibrated
-    names = [f"{id}.{metric}" for id, metrics in marked.items() for metric in metrics]
+        names = guard.uncalibrated
     if names:
         say(f"not calibrated by people's labels: {', '.join(names)}")
     return FINE

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.numbers import DEFAULT_SEED
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from pytest_evalstudio.contrib.mutation.results import MutationResult
     from pytest_evalstudio.formats.config import Configuration
@@ -28,6 +29,12 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--min-score", type=float, metavar="SHARE", help="status 1 if fewer of the damaged answers fail"
+    )
+    parser.add_argument(
+        "--max-false-alarms",
+        type=float,
+        metavar="SHARE",
+        help="status 1 if more of the right answers in another form fail",
     )
     parser.add_argument(
         "--kinds", default="", metavar="KIND[,KIND...]", help="kinds of damage (default: all)"
@@ -62,13 +69,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the mutation score; 1 where it is below the limit."""
+    """Print the mutation score and the false alarms; 1 where one misses its limit."""
     from pytest_evalstudio.contrib.mutation.lines import mutation_lines
     from pytest_evalstudio.contrib.mutation.results import as_json
 
-    limit = arguments.min_score
-    if limit is not None and not 0 <= limit <= 1:
-        raise ConfigurationError(f"--min-score {limit:g}: expected a share from 0 to 1")
+    for option in ("min_score", "max_false_alarms"):
+        limit = getattr(arguments, option)
+        if limit is not None and not 0 <= limit <= 1:
+            raise ConfigurationError(f"--{option.replace('_', '-')} {limit:g}: expected a share from 0 to 1")
     result = _tested(arguments)
     if arguments.json:
         print(as_json(result))
@@ -76,11 +84,20 @@ def run(arguments: argparse.Namespace) -> int:
         say(*mutation_lines(result, max(0, arguments.survivors)))
     if arguments.output:
         _write(arguments, result)
-    value = result.score.value
-    if limit is not None and (value is None or value < limit):
-        say(f"mutation score {'–' if value is None else f'{value:.3g}'} < {limit:g}", error=True)
-        return FINDINGS
-    return FINE
+    faults = list(_missed_limits(arguments, result))
+    for fault in faults:
+        say(fault, error=True)
+    return FINDINGS if faults else FINE
+
+
+def _missed_limits(arguments: argparse.Namespace, result: MutationResult) -> Iterator[str]:
+    """Yield each limit that the result misses; a share of nothing misses the mutation score's."""
+    score, limit = result.score.value, arguments.min_score
+    if limit is not None and (score is None or score < limit):
+        yield f"mutation score {'–' if score is None else f'{score:.3g}'} < {limit:g}"
+    alarms, limit = result.false_alarms.value, arguments.max_false_alarms
+    if limit is not None and alarms is not None and alarms > limit:
+        yield f"false alarms {alarms:.3g} > {limit:g}"
 
 
 def _write(arguments: argparse.Namespace, result: MutationResult) -> None:

@@ -83,6 +83,55 @@ def test_answers_on_which_raters_are_divided_are_left_out_and_counted(
     assert json.loads(capsys.readouterr().out)["divided"] == [["k0", "m-one"]]
 
 
+def test_the_agreement_of_several_raters_and_the_rule_of_their_disagreement_are_stated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scores, labels = drawn()
+    record = write_record(tmp_path, scores)
+    others = {number: 1 - label if number < 12 else label for number, label in enumerate(labels)}
+    rows = [f"k{number},m-one,{label},al," for number, label in enumerate(labels)]
+    rows += [f"k{number},m-one,{label},bo," for number, label in others.items()]
+    rows += [f"k{number},m-one,{labels[number]},cy,adjudicator" for number in range(11)]
+    path = tmp_path / "labels.csv"
+    path.write_text("\n".join(["key,model_key,label,rater,role", *rows]), encoding="utf-8")
+    arguments = ["calibrate", str(record), str(path), "--metric", "quality"]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert (
+        "raters: al 120, bo 120 labels; 120 answers have several: 90 % of their pairs agree, Cohen's"
+        in printed
+    )
+    assert (
+        "disagreement: the adjudicator's label counts, else that of most raters; 1 answer is left out\n"
+        in printed
+    )
+    main([*arguments, "--json"])
+    agreement = json.loads(capsys.readouterr().out)["agreement"]
+    assert (agreement["percent"], agreement["adjudicated"], agreement["undecided"]) == (0.9, 11, [12, 1])
+
+
+def test_one_rater_has_no_agreement_to_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores, labels = drawn()
+    record, path = write_record(tmp_path, scores), write_labels(tmp_path / "labels.csv", labels)
+    assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
+    printed = capsys.readouterr().out
+    assert "raters:" not in printed
+    assert "few labels:" not in printed
+
+
+def test_segments_with_few_labels_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores, labels = drawn()
+    record = write_record(tmp_path, scores, categories={number: ["topic:fees"] for number in range(110, 120)})
+    path = write_labels(tmp_path / "labels.csv", labels[:110])
+    arguments = ["calibrate", str(record), str(path), "--metric", "quality"]
+    assert main(arguments) == 0
+    line = "few labels: topic fees 0 of 10 answers (all: 110 of 120); the figures say little of them\n"
+    assert line in capsys.readouterr().out
+    main([*arguments, "--json"])
+    segments = json.loads(capsys.readouterr().out)["segments"]
+    assert segments[0] == {"dimension": "topic", "name": "fees", "answers": 10, "labelled": 0}
+
+
 def test_labels_of_another_text_are_left_out_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

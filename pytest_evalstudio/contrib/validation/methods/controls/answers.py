@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pytest_evalstudio.contrib.questions.api import REFUSAL, changed, content_words, quantities
 from pytest_evalstudio.contrib.validation.methods.test_cases.round_trip import evidence_of
 from pytest_evalstudio.formats.suite import TestCase
+from pytest_evalstudio.text.paraphrases import paraphrase
 
-RIGHT = ("expected_answer", "supporting_sentence", "paraphrase")
+RIGHT = ("expected_answer", "supporting_sentence", "full_sentence", "paraphrase")
 WRONG = ("wrong_answer", "unrelated_sentence", "silence", "refusal")
 CONTROLS = (*RIGHT, *WRONG)
 _LEAD = re.compile(r"^(?:(?P<word>Yes|No)[.,]|(?P<letter>[A-Z])\))\s+")
@@ -21,6 +22,8 @@ _YEARS = 3
 """Years between a stated date and a wrong one: far enough for conditions that accept a neighbouring year."""
 _SENTENCE_WORDS = 5
 """Number of words from which an expected answer is a sentence of its own."""
+_RULES_OF_VALUES = ("number_form", "unit", "frequency")
+"""Rules of paraphrases after which only a condition that reads values can find the answer."""
 _REFUSED = "I am sorry, but I do not know the answer."
 
 
@@ -75,6 +78,21 @@ def _supporting_sentence(case: TestCase, cases: Sequence[TestCase]) -> str | Non
 
 
 def _paraphrase(case: TestCase, cases: Sequence[TestCase]) -> str | None:
+    """Return the expected answer with other forms of numbers, units, dates and order, after its lead.
+
+    None where no rule of `text.paraphrases` applies: an answer that only looks changed shows nothing.
+    A pattern is no value: where the condition has one, numbers, units and frequencies stay.
+    """
+    if case.expects == "refusal" or not case.expected_output:
+        return None
+    lead = _LEAD.match(case.expected_output)
+    start = lead[0] if lead else ""
+    kept_rules = _RULES_OF_VALUES if "regexp(" in case.condition_text() else ()
+    changed_answer = paraphrase(case.expected_output[len(start) :], without=kept_rules)
+    return f"{start}{changed_answer.text}" if changed_answer else None
+
+
+def _full_sentence(case: TestCase, cases: Sequence[TestCase]) -> str | None:
     """Return the expected answer in a full sentence, with an introduction as language models write it."""
     expected = case.expected_output
     if not expected:
@@ -156,6 +174,7 @@ def _is_sentence(text: str) -> bool:
 _TEXTS: Mapping[str, Callable[[TestCase, Sequence[TestCase]], str | None]] = {
     "expected_answer": _expected_answer,
     "supporting_sentence": _supporting_sentence,
+    "full_sentence": _full_sentence,
     "paraphrase": _paraphrase,
     "wrong_answer": _wrong_answer,
     "unrelated_sentence": _unrelated_sentence,

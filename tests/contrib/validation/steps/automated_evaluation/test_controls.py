@@ -79,7 +79,8 @@ def test_the_controls_of_a_quantity() -> None:
     assert texts(AMOUNT, WHO) == {
         "expected_answer": "30 USD",
         "supporting_sentence": FEE,
-        "paraphrase": "According to the document, the answer is 30 USD.",
+        "full_sentence": "According to the document, the answer is 30 USD.",
+        "paraphrase": "$30",
         "wrong_answer": "60 USD",
         "unrelated_sentence": CHECK,
         "silence": "",
@@ -94,6 +95,13 @@ def test_the_controls_of_a_quantity() -> None:
         ("Yes. It is 30 USD.", "Is the fee 30 USD?", "supporting_sentence", f"Yes. {FEE}"),
         ("B) 30 USD", "What is the fee? A) 5 USD B) 30 USD", "wrong_answer", "A) 5 USD"),
         ("in May 2023", "When did it begin?", "wrong_answer", "in May 2020"),
+        ("30 minutes", "How long does it take?", "paraphrase", "Half an hour"),
+        (
+            "Yes. If it rains, we close.",
+            "Do you close if it rains?",
+            "paraphrase",
+            "Yes. We close if it rains.",
+        ),
     ],
 )
 def test_the_form_of_the_question_shapes_the_controls(
@@ -110,7 +118,12 @@ def test_a_number_beside_the_question_is_no_control() -> None:
 def test_where_a_refusal_is_right_refusals_must_pass(tmp_path: Path) -> None:
     refusal = "The documents do not answer this question."
     out_of_scope = case("none", "What is the fee of 1912?", refusal, '"not answer"', "", expects="refusal")
-    assert set(texts(out_of_scope, WHO)) == {"expected_answer", "paraphrase", "unrelated_sentence", "silence"}
+    assert set(texts(out_of_scope, WHO)) == {
+        "expected_answer",
+        "full_sentence",
+        "unrelated_sentence",
+        "silence",
+    }
     results, _ = run(tmp_path, out_of_scope, AMOUNT, WHO)
     assert results.controls.cases == {}
 
@@ -118,7 +131,8 @@ def test_where_a_refusal_is_right_refusals_must_pass(tmp_path: Path) -> None:
 def test_conditions_that_hold_contradict_nothing(tmp_path: Path) -> None:
     results, asked = run(tmp_path, AMOUNT, WHO)
     assert [(count.control, count.tested, count.contradicted) for count in results.controls.counts] == [
-        *(("expected_answer", 2, 0), ("supporting_sentence", 2, 0), ("paraphrase", 2, 0)),
+        *(("expected_answer", 2, 0), ("supporting_sentence", 2, 0)),
+        *(("full_sentence", 2, 0), ("paraphrase", 1, 0)),
         *(("wrong_answer", 1, 0), ("unrelated_sentence", 2, 0), ("silence", 2, 0), ("refusal", 2, 0)),
     ]
     assert [each.key for _, each in asked.cases()] == ["amount", "who"]
@@ -162,7 +176,7 @@ def test_a_threshold_that_nobody_set_does_not_decide(tmp_path: Path) -> None:
     assert results.undecided == ("rouge.rouge_l",)
 
 
-@pytest.mark.parametrize(("budget", "calls"), [(0, 0), (5, 5)])
+@pytest.mark.parametrize(("budget", "calls"), [(0, 0), (5, 3)])
 def test_a_judge_scores_as_many_controls_as_its_budget_allows(
     tmp_path: Path, budget: int, calls: int
 ) -> None:
@@ -176,7 +190,9 @@ def test_a_judge_scores_as_many_controls_as_its_budget_allows(
         thresholds={"correctness_judge": 0.5},
         max_judged_controls=budget,
     )
-    assert len(judge.prompts) == calls + 2, "and the two answers of the model"
+    assert len(judge.prompts) == calls + 2, (
+        "and the two answers of the model; two of five controls are silent"
+    )
     reason = "its judge has no budget for controls (`max_judged_controls`)"
     assert results.controls.not_controlled == ({} if budget else {"correctness_judge": reason})
     assert results.controls.cases == {}
