@@ -280,9 +280,9 @@ class Refusal(Condition):
     """A text that declines a request politely, and says nothing else."""
 
     def holds(self, text: str, timeout_s: float) -> bool:
-        from pytest_evalstudio.text.declining import declines
+        from pytest_evalstudio.text.refusals import is_refusal
 
-        return declines(text)
+        return is_refusal(text)
 
     def find(self, text: str, timeout_s: float) -> tuple[int, int] | None:
         return (0, len(text)) if self.holds(text, timeout_s) else None

@@ -15,10 +15,10 @@ from pytest_evalstudio.metrics.grounding import (
     tokens_outside,
 )
 from pytest_evalstudio.metrics.ranking import missing_documents
-from pytest_evalstudio.metrics.refusals import is_refusal
 from pytest_evalstudio.text.claims import content_of, stated_figures
 from pytest_evalstudio.text.folding import fold
 from pytest_evalstudio.text.numbers import Figure
+from pytest_evalstudio.text.refusals import is_refusal
 
 RagStage = Literal["not_retrieved", "not_used", "contradicted"]
 

@@ -87,7 +87,7 @@ class Pipeline:
         models: model key to the session that asks it; not needed for answered tasks.
         strict_flips: whether a pass-to-fail flip of an asserted metric fails the perturbed case.
         policy: verdict on repeats of a task that has no policy of its own.
-        refusal_phrases: refusals of the tested applications, beside those that `metrics.refusals` recognises.
+        refusal_phrases: refusals of the tested applications, beside those that `text.refusals` recognises.
         provide: what an evaluator is provided; the splitter of sentences alone where not given.
         spans: takes the time of each evaluator's batches.
         open_user_model: opens the judge model that plays simulated users.
@@ -563,7 +563,7 @@ class Pipeline:
         return all(self._is_refusal(turn_case(case, number)) for number in refusing_turns(case))
 
     def _is_refusal(self, case: Case) -> bool:
-        from pytest_evalstudio.metrics.refusals import is_refusal
+        from pytest_evalstudio.text.refusals import is_refusal
 
         return is_refusal(case.actual_output, case.question, self._refusal_phrases)
 

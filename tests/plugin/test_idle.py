@@ -137,5 +137,5 @@ def test_a_first_run_imports_neither_judges_nor_models(project: Project) -> None
     own = {name for name in imported if name.startswith("pytest_evalstudio")}
     assert "pytest_evalstudio.report.build" in own
     assert len(own) <= MAX_MODULES
-    unneeded = ("judges.panel", "judges.prompts", "models.weights", "models.vectors", "metrics.refusals")
+    unneeded = ("judges.panel", "judges.prompts", "models.weights", "models.vectors", "text.refusals")
     assert own.isdisjoint(f"pytest_evalstudio.{name}" for name in unneeded)

@@ -126,9 +126,9 @@ def _account_activity(text: str) -> None:
     find_account_activity(f"{text} $1 ".join(["she ", "her "]))
 
 
-@measured("metrics.refusals.is_refusal")
+@measured("text.refusals.is_refusal")
 def _refusal(text: str) -> None:
-    from pytest_evalstudio.metrics.refusals import is_refusal
+    from pytest_evalstudio.text.refusals import is_refusal
 
     is_refusal(text, text)
     is_refusal(text, phrases=["not here", text[:20]])

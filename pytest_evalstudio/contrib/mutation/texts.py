@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pytest_evalstudio.metrics.grounding import text_parts
-from pytest_evalstudio.metrics.refusals import is_refusal
+from pytest_evalstudio.text.refusals import is_refusal
 from pytest_evalstudio.text.sentences import split_sentences
 
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w])|(?<![\w.,-])\d+(?:\.\d+)?(?![\w-])")

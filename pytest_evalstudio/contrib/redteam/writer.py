@@ -20,8 +20,8 @@ from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.judging import Flow, Judge, JudgeFault, Judgement, Question, independent
 from pytest_evalstudio.core.replies import record, several, text
-from pytest_evalstudio.metrics.refusals import is_refusal
 from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.text.refusals import is_refusal
 
 PROMPT = "attacks"
 MAX_PER_REQUEST = 10

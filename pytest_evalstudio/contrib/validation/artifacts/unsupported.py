@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_evalstudio.contrib.questions.api import content_words
-from pytest_evalstudio.metrics.refusals import clause_kind
+from pytest_evalstudio.text.refusals import clause_kind
 from pytest_evalstudio.text.sentences import split_sentences
 
 MIN_WORDS = 5

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pytest_evalstudio.formats.condition import parse_condition
-from pytest_evalstudio.text.declining import MAX_CHARS, declines
+from pytest_evalstudio.text.refusals import is_refusal
 
 REFUSALS = (
     "I'm sorry, but I can't help with that.",
@@ -32,22 +30,14 @@ OTHERS = (
 
 @pytest.mark.parametrize("text", REFUSALS)
 def test_a_polite_refusal_declines(text: str) -> None:
-    assert declines(text)
+    assert is_refusal(text)
     assert parse_condition("refusal()").check(text)
 
 
 @pytest.mark.parametrize("text", OTHERS)
 def test_another_content_is_no_refusal(text: str) -> None:
-    assert not declines(text)
+    assert not is_refusal(text)
     assert not parse_condition("refusal()").check(text)
-
-
-def test_long_texts_take_linear_time() -> None:
-    assert not declines("I cannot. " * MAX_CHARS)
-    for text in ("i cannot ", "I cannot. ", "sorry ", "the documents "):
-        started = time.perf_counter()
-        declines((text * MAX_CHARS)[: MAX_CHARS - 1] + "x")
-        assert time.perf_counter() - started < 0.5
 
 
 def test_the_term_is_combined_and_written_as_it_was_read() -> None:

@@ -23,8 +23,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from pytest_evalstudio.metrics.refusal_phrases import COURTESIES, EXPLANATIONS, LEAD, NO_LEAD, REFUSALS
 from pytest_evalstudio.text.folding import fold_with_origins
+from pytest_evalstudio.text.refusal_phrases import COURTESIES, EXPLANATIONS, LEAD, NO_LEAD, REFUSALS
 
 ClauseKind = Literal["refusal", "courtesy", "explanation", "content"]
 

@@ -140,6 +140,12 @@ REFUSALS = (
     r"\s(?:(?:well|far)\s)?(?:outside|beyond|out)\s(?:of\s)?(?:(?:the|my|our)\s)?(?:\w+\s){0,2}"
     r"(?:scope|documents?|knowledge|context|expertise|area|(?:cap)?abilit(?:y|ies)|reach|domain)\b",
     rf"(?:this|that|your|the) (?:question|query) {_CANNOT} be (?:{_DONE})\b",
+    r"(?:i|we) (?:won't|will not|can't|cannot) (?:follow|obey|ignore|play|pretend|act|repeat|print|output)\b",
+    # A company that says "we do not share your data" answers; an assistant that says "I" declines.
+    r"i (?:don't|do not) (?:store|keep|hold|share|disclose|reveal|follow|accept|give out)\b"
+    r"(?:[^,]|,? (?:and|or|nor) (?:would|will|can)(?:n't| not| never)){1,80}$",
+    r"(?:this|that|it) (?:goes|is) against (?:my|our|the) (?:\w+ )?"
+    r"(?:guidelines|instructions|rules|policy|policies)$",
     rf"your request {_CANNOT} be (?:fulfilled|completed|processed|answered)\b",
     r"that(?:'s| is) (?:not )?something (?:that )?(?:i|we) (?:can't|cannot|can|won't)(?! recommend)\b",
 )
@@ -194,6 +200,7 @@ EXPLANATIONS = (
     r"(?:i|we) (?:only )?(?:have|had) (?:only )?(?:access|been trained)\b",
     rf"(?:{_SOURCES}|it|they|these|this|those)\s(?:(?:is|are)\s)?(?:(?:only|just|mostly|mainly|primarily|solely)\s)?"
     rf"(?:{_IS_ABOUT})\b(?!\sthat\b)",
+    r"(?:\w+ )?(?:data|details|information) (?:is|are) (?:protected|confidential|private|not public)$",
     r"(?:it|this|that) (?:may|might|could) be (?:outdated|incomplete|wrong|in another|elsewhere)\b",
 )
 """Clauses on the sources and the assistant itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_evalstudio.metrics.refusals import MAX_CHARS, is_refusal
+from pytest_evalstudio.text.refusals import MAX_CHARS, is_refusal
 
 REFUSALS = """
 I don't know.
