@@ -12,6 +12,11 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
     without_choices,
 )
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, relevance, rivals, with_title
+from pytest_evalstudio.contrib.questions.parsing.pipeline import (
+    DEFAULT_PIPELINE,
+    missing_pipeline,
+    pipeline_language,
+)
 from pytest_evalstudio.contrib.questions.quantities import changed, pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS, planted_word
 from pytest_evalstudio.contrib.questions.rules.conditions import condition_of_answer, condition_without
@@ -21,6 +26,7 @@ from pytest_evalstudio.contrib.questions.words import content_words, share_in, w
 
 __all__ = [
     "ANSWERED",
+    "DEFAULT_PIPELINE",
     "PLANTED_WORDS",
     "REFUSAL",
     "AnswerChecks",
@@ -33,7 +39,9 @@ __all__ = [
     "condition_without",
     "content_words",
     "is_natural",
+    "missing_pipeline",
     "pattern",
+    "pipeline_language",
     "planted_word",
     "quantities",
     "refusal_condition",

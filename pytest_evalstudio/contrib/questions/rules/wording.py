@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from pytest_evalstudio.contrib.questions.grammar.statements import without_number
+from pytest_evalstudio.contrib.questions.parsing.statements import without_number
 from pytest_evalstudio.contrib.questions.words import word_table
 from pytest_evalstudio.core.plugins.generator import Corpus
 
