@@ -63,14 +63,15 @@ def _is_only_quantity(draft: Draft, evidence: str) -> bool:
 
 
 def _left_out(clause: Clause, question: str) -> Iterator[str]:
-    """Yield the parts of a clause whose words a question does not have, and all of its parts together."""
+    """Yield the parts of a clause whose words a question does not have, and the clause with its verb."""
     words = set(stems(bare_question(question)))
     subject = text_of(clause.subject)
     parts = [subject, *(text_of(part.tokens) for part in clause.constituents)]
     for text in parts:
         if text and not set(stems(text)) <= words:
             yield _plain(text)
-    yield _plain(text_of(list(clause.verb.doc)))
+    if not set(stems(clause.verb.text)) <= words:
+        yield _plain(text_of(list(clause.verb.doc)))
 
 
 def _plain(text: str) -> str:

@@ -13,7 +13,9 @@ _MAX_WORDS_WITH_CONDITION = 22
 _MIN_WORDS = 3
 _CONDITION = re.compile(r"(?i)\s(?:if|when|unless|until|before|after|who|which|that)\s")
 _UNNATURAL = re.compile("|".join(pattern_tables()["unnatural"]), re.IGNORECASE)
-_DANGLING = word_set("to by with from a an the and or than as per into within about is are was were for and of at")
+_DANGLING = word_set(
+    "to by with from a an the and or than as per into within about is are was were for and of at"
+)
 
 
 def is_natural(question: str) -> bool:

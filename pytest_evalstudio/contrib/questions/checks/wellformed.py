@@ -7,7 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question
-from pytest_evalstudio.contrib.questions.parsing.clauses import FINITE, clauses, is_plural, is_stray_verb, text_of
+from pytest_evalstudio.contrib.questions.parsing.clauses import (
+    FINITE,
+    clauses,
+    is_plural,
+    is_stray_verb,
+    text_of,
+)
 from pytest_evalstudio.contrib.questions.parsing.language import Language
 from pytest_evalstudio.contrib.questions.parsing.pipeline import Pipeline
 from pytest_evalstudio.contrib.questions.parsing.statements import bare_statement
@@ -56,7 +62,9 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
     numbers: set[str] = set()
     for token in doc:
         word = token.lower_
-        if word in deictic and not (word == "same" and token.i + 1 < len(doc) and token.nbor().lower_ == "time"):
+        if word in deictic and not (
+            word == "same" and token.i + 1 < len(doc) and token.nbor().lower_ == "time"
+        ):
             return True
         if word == "that" and token.dep_ in ("det", "nsubj", "pobj", "dobj", "pron") and token.tag_ == "DT":
             return True

@@ -24,7 +24,9 @@ _UNSURE = re.compile(
     r"|at (?:least|most)|no later|maximum|minimum|limit\w*|or|unless|except|only|within|under|below|until|from)\b"
 )
 """Words with which another quantity may be true as well."""
-_LIMITED = re.compile(r"(?i)\b(?:until|before|unless|except|only|all|every|both|always|necessarily|any longer|but)\b")
+_LIMITED = re.compile(
+    r"(?i)\b(?:until|before|unless|except|only|all|every|both|always|necessarily|any longer|but)\b"
+)
 """Words that limit a negation: what is "not refunded until" a date is refunded."""
 _NEGATION = re.compile(r"(?i)\b(?:no|not|never|nothing|none|nor|neither|cannot|without)\b")
 _OBLIGED, _ALLOWED = word_set("must should"), word_set("can may could")

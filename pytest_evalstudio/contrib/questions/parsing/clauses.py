@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _VERBAL = ("VERB", "AUX")
-_BRACKETS = frozenset("()[]{}|*#“”\"")
+_PUNCTUATION = frozenset(",;:.?!–—-")
+_BRACKETS = frozenset('()[]{}|*#“”"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,8 +212,12 @@ def _is_unsure(child: Token, verb: Token, subject: Token | None, language: Langu
     if child.dep_ == "ccomp":
         return subject is None or child.i < verb.i  # "the tablets are safe, he said"
     is_bare = child.dep_ in language.words("clauses") and child.i < verb.i and child.tag_ in ("VB", *FINITE)
-    if is_bare and not any(each.dep_ in ("mark", "advmod", "cp") and each.i < child.i for each in child.children):
+    if is_bare and not any(
+        each.dep_ in ("mark", "advmod", "cp") and each.i < child.i for each in child.children
+    ):
         return True
+    if child.tag_ in _QUESTION_TAGS:
+        return True  # "Where the agency is closed …": a fragment
     return child.dep_ in language.words("unsure") and not _is_joined(child, language)
 
 
@@ -240,7 +245,9 @@ def _parts(verb: Token, language: Language, *, is_main: bool) -> Iterator[Part]:
         left_out |= language.words("auxiliaries")
     yield Part(role="", head=verb, tokens=(verb,))
     for child in verb.children:
-        if (child.dep_ in left_out and not (child.dep_ == "mark" and not is_main)) or _is_joined(child, language):
+        if (child.dep_ in left_out and not (child.dep_ == "mark" and not is_main)) or _is_joined(
+            child, language
+        ):
             continue
         if child.dep_ in language.words("negations") and is_main:
             continue
@@ -260,9 +267,9 @@ def _subtree(head: Token, language: Language) -> tuple[Token, ...]:
         if token.i != head.i and is_remark:
             dropped.update(each.i for each in token.subtree)
     tokens = [token for token in head.subtree if token.i not in dropped]
-    while len(tokens) > 1 and (tokens[-1].is_punct or tokens[-1].dep_ == "cc"):
+    while len(tokens) > 1 and (tokens[-1].text in _PUNCTUATION or tokens[-1].dep_ == "cc"):
         tokens.pop()
-    while len(tokens) > 1 and (tokens[0].is_punct or tokens[0].dep_ == "cc"):
+    while len(tokens) > 1 and (tokens[0].text in _PUNCTUATION or tokens[0].dep_ == "cc"):
         tokens.pop(0)
     return tuple(tokens)
 

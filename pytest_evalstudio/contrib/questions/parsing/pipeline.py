@@ -113,7 +113,9 @@ def open_pipeline(name: str) -> Pipeline | None:
     nlp = spacy.load(name)
     table = language(nlp.lang)
     if table is None or "parser" not in nlp.pipe_names:
-        lack = "has no parser" if table is not None else f"is of the language {nlp.lang!r}, which has no table"
+        lack = (
+            "has no parser" if table is not None else f"is of the language {nlp.lang!r}, which has no table"
+        )
         raise ConfigurationError(f"pipeline {name!r} {lack}; name a pipeline for English or German")
     return Pipeline(nlp, table)
 
@@ -127,7 +129,9 @@ def pipeline_language(name: str) -> str:
 def missing_pipeline(name: str) -> str:
     """Return a sentence on what questions are made from where the default pipeline is missing, "" if it is not."""
     reason = missing(name) if name else ""
-    return f"questions are made from tables, lists and patterns of quantities only: {reason}" if reason else ""
+    return (
+        f"questions are made from tables, lists and patterns of quantities only: {reason}" if reason else ""
+    )
 
 
 def missing(name: str) -> str:
@@ -136,6 +140,8 @@ def missing(name: str) -> str:
         return f"spaCy is not installed: {_INSTALL} && {_DOWNLOAD.format(name=name)}"
     import spacy.util
 
-    if spacy.util.is_package(name) or (("/" in name or "\\" in name) and spacy.util.ensure_path(name).exists()):
+    if spacy.util.is_package(name) or (
+        ("/" in name or "\\" in name) and spacy.util.ensure_path(name).exists()
+    ):
         return ""
     return f"the spaCy pipeline {name!r} is not installed: {_DOWNLOAD.format(name=name)}"

@@ -116,7 +116,11 @@ def _slot(clause: Clause, quantity: Quantity, offsets: Sequence[int]) -> Slot | 
         return None
     head, noun = heads[-1], ()
     if quantity.kind == "number":
-        if head.dep_ not in ("nummod", "nk") or head.head.i <= head.i or head.head.pos_ not in ("NOUN", "PROPN"):
+        if (
+            head.dep_ not in ("nummod", "nk")
+            or head.head.i <= head.i
+            or head.head.pos_ not in ("NOUN", "PROPN")
+        ):
             return None
         noun = tuple(doc[tokens[-1].i + 1 : head.head.i + 1])
         head = head.head
@@ -128,10 +132,15 @@ def _slot(clause: Clause, quantity: Quantity, offsets: Sequence[int]) -> Slot | 
 def _part_of(clause: Clause, tokens: Sequence[Token]) -> Part | None:
     indices = {each.i for each in tokens}
     if indices and clause.subject_head is not None and indices <= {each.i for each in clause.subject}:
-        is_own = clause.is_first or clause.subject[0].i > clause.verb.i or clause.subject_head.head.i == clause.verb.i
+        is_own = (
+            clause.is_first
+            or clause.subject[0].i > clause.verb.i
+            or clause.subject_head.head.i == clause.verb.i
+        )
         return Part(role=_SUBJECT, head=clause.subject_head, tokens=clause.subject) if is_own else None
     return next(
-        (part for part in clause.constituents if indices and indices <= {each.i for each in part.tokens}), None
+        (part for part in clause.constituents if indices and indices <= {each.i for each in part.tokens}),
+        None,
     )
 
 
@@ -187,7 +196,9 @@ def _further_members(slot: Slot) -> set[int]:
     members = [each for each in slot.head.children if each.dep_ == "conj"]
     if not members:
         return set()
-    first = min(each.i for each in slot.head.children if each.dep_ in ("cc", "conj", "punct") and each.i > slot.head.i)
+    first = min(
+        each.i for each in slot.head.children if each.dep_ in ("cc", "conj", "punct") and each.i > slot.head.i
+    )
     return {each.i for each in slot.part.tokens if each.i >= first}
 
 
@@ -250,7 +261,9 @@ def _noun(slot: Slot) -> str:
 
 def _unit_words(slot: Slot) -> str:
     """Return the unit of a quantity as the question has it, in the plural."""
-    words = [word_of(each) for each in slot.tokens if not each.like_num and each.pos_ != "NUM" and each.text != "-"]
+    words = [
+        word_of(each) for each in slot.tokens if not each.like_num and each.pos_ != "NUM" and each.text != "-"
+    ]
     unit = " ".join(words) or unit_of(slot.quantity.text)
     is_noun = unit.isalpha() and len(unit) > 2
     return f"{unit}s" if is_noun and not unit.endswith("s") and unit.isascii() else unit
@@ -267,7 +280,11 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request 
     if not is_direct:
         return _of_attribute(source, slot, taken)
     leading = [each for each in part.tokens if each.i < slot.tokens[0].i and each.i not in taken]
-    bounding = [each for each in slot.bound if each.i == part.head.i or each.head.i == part.head.i and each.dep_ == "prep"]
+    bounding = [
+        each
+        for each in slot.bound
+        if each.i == part.head.i or each.head.i == part.head.i and each.dep_ == "prep"
+    ]
     words = [each for each in leading if each.pos_ in ("ADP", "SCONJ", "PART")] or bounding
     if any(each.dep_ not in table.words("determiners") and each not in words for each in leading):
         return None

@@ -88,9 +88,7 @@ class Source:
         kept = [part for part in self.clause.parts if not is_dispensable(part, self.clause)]
         return sorted([*words, *kept], key=lambda part: part.start)
 
-    def _kept(
-        self, part: Part, dropped: Collection[int] = (), form: Mapping[int, str] | None = None
-    ) -> str:
+    def _kept(self, part: Part, dropped: Collection[int] = (), form: Mapping[int, str] | None = None) -> str:
         if not part.role and form and part.head.i in form:
             return form[part.head.i]
         return self.text(part.tokens, dropped)
@@ -124,8 +122,11 @@ def is_dispensable(part: Part, clause: Clause) -> bool:
     # "so that ...", "mainly because of ...", "including ..."
     has_comma = part.start > 0 and part.head.doc[part.start - 1].text == ","
     is_after = part.start > clause.verb.i
-    return has_comma and is_after and mark not in language.words("kept marks") and part.role not in language.words(
-        "objects"
+    return (
+        has_comma
+        and is_after
+        and mark not in language.words("kept marks")
+        and part.role not in language.words("objects")
     )
 
 
@@ -133,7 +134,9 @@ def mark_of(part: Part, clause: Clause) -> str:
     """Return the word that begins a subordinate clause, "" for other parts."""
     if part.role not in clause.language.words("clauses"):
         return ""
-    marks = [each for each in part.tokens if each.dep_ in ("mark", "advmod", "cp") and each.head.i == part.head.i]
+    marks = [
+        each for each in part.tokens if each.dep_ in ("mark", "advmod", "cp") and each.head.i == part.head.i
+    ]
     return marks[0].lower_ if marks else ""
 
 

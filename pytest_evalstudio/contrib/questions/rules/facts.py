@@ -61,7 +61,9 @@ def _active(source: Source, agent: Part) -> str:
     after = [source.text(part.tokens) for part in words if part.start > start]
     fronted = [source.text(part.tokens) for part in words if part.start < clause.subject[0].i]
     phrase = clause.language.phrase("person")
-    return " ".join(filter(None, [phrase, *before, verb, source.text(clause.subject), *after, *fronted])) + "?"
+    return (
+        " ".join(filter(None, [phrase, *before, verb, source.text(clause.subject), *after, *fronted])) + "?"
+    )
 
 
 def _is_person(lemma: str, entity: str, clause: Clause) -> bool:
@@ -82,7 +84,9 @@ def _actor(source: Source) -> Iterator[Fact | None]:
     objects = [part for part in clause.constituents if part.role in clause.language.words("objects")]
     if not objects and len(list(clause.constituents)) < 2:
         return
-    if any(each.lower_ in clause.language.entries("pronouns") for part in clause.parts for each in part.tokens):
+    if any(
+        each.lower_ in clause.language.entries("pronouns") for part in clause.parts for each in part.tokens
+    ):
         return
     yield make_fact(source.ask_subject(clause.language.phrase("person")), source.text(clause.subject))
 
@@ -108,13 +112,20 @@ def _condition(source: Source) -> Iterator[Fact | None]:
         if part.tokens[0].lower_ != mark:
             continue
         others = [other for other in clause.constituents if other is not part]
-        if len(marked) > 1 or clause.is_command or len(part.tokens) < _MIN_WORDS or not (others or clause.is_passive):
+        if (
+            len(marked) > 1
+            or clause.is_command
+            or len(part.tokens) < _MIN_WORDS
+            or not (others or clause.is_passive)
+        ):
             continue
         if mark == "until":
             phrase = language.phrase("date after").format(before=mark.capitalize())
             yield make_fact(source.ask(phrase, _indices(part)), source.text(part.tokens))
         elif mark == "if":
-            yield make_fact(source.ask(language.phrase("condition"), _indices(part)), source.text(part.tokens))
+            yield make_fact(
+                source.ask(language.phrase("condition"), _indices(part)), source.text(part.tokens)
+            )
         elif mark in language.words("moment marks") and part.head.pos_ in ("VERB", "AUX"):
             yield make_fact(source.ask(language.phrase("moment"), _indices(part)), source.text(part.tokens))
 
@@ -123,8 +134,14 @@ def _consequence(source: Source) -> Iterator[Fact | None]:
     """Yield the question for what follows from a condition: "What happens if a payment is late?"."""
     clause = source.clause
     language = clause.language
-    marks = [part for part in clause.constituents if mark_of(part, clause) in language.words("condition marks")]
-    if len(marks) != 1 or mark_of(marks[0], clause) not in ("if", "when") or len(marks[0].tokens) < _MIN_WORDS:
+    marks = [
+        part for part in clause.constituents if mark_of(part, clause) in language.words("condition marks")
+    ]
+    if (
+        len(marks) != 1
+        or mark_of(marks[0], clause) not in ("if", "when")
+        or len(marks[0].tokens) < _MIN_WORDS
+    ):
         return
     if not clause.is_single or marks[0].tokens[0].lower_ != mark_of(marks[0], clause):
         return
@@ -157,7 +174,9 @@ def _means(source: Source) -> Iterator[Fact | None]:
         if part.role not in clause.language.words("prepositions") or first != "by" or len(part.tokens) < 2:
             continue
         noun = part.tokens[1]
-        if noun.lemma_.lower() in clause.language.words("person words") | clause.language.words("general persons"):
+        if noun.lemma_.lower() in clause.language.words("person words") | clause.language.words(
+            "general persons"
+        ):
             continue
         is_means = noun.tag_ == "VBG" or (noun.pos_ in ("NOUN", "ADJ") and part.tokens[-1].tag_ == "NN")
         if is_means and not any(each.like_num for each in part.tokens) and len(part.tokens) <= 8:
@@ -190,9 +209,13 @@ def _frequency(source: Source) -> Iterator[Fact | None]:
         words = [each.lower_ for each in part.tokens]
         is_adverb = len(words) == 1 and words[0] in language.words("frequency adverbs")
         is_times = len(words) <= 7 and bool({"once", "twice", "times"} & set(words))
-        is_recurring = part.role in language.words("measures") and words[0] in ("every", "each") and len(words) <= 5
+        is_recurring = (
+            part.role in language.words("measures") and words[0] in ("every", "each") and len(words) <= 5
+        )
         if is_adverb or (is_times and part.role in ("npadvmod", "advmod", "dobj")) or is_recurring:
-            yield make_fact(source.ask(language.phrase("frequency"), _indices(part)), source.text(part.tokens))
+            yield make_fact(
+                source.ask(language.phrase("frequency"), _indices(part)), source.text(part.tokens)
+            )
 
 
 def _day(source: Source) -> Iterator[Fact | None]:
@@ -237,7 +260,13 @@ def _definition(source: Source) -> Iterator[Fact | None]:
     """Yield the question for what something is: "What is the guest network?"."""
     clause = source.clause
     head = clause.subject_head
-    if clause.lemma != "be" or head is None or clause.auxiliaries or clause.is_negative or not clause.is_first:
+    if (
+        clause.lemma != "be"
+        or head is None
+        or clause.auxiliaries
+        or clause.is_negative
+        or not clause.is_first
+    ):
         return
     nouns = [part for part in clause.constituents if part.role == "attr" and part.start > clause.verb.i]
     if len(nouns) != 1 or head.pos_ not in ("NOUN", "PROPN") or is_plural(head) or len(clause.subject) > 6:

@@ -90,7 +90,7 @@ def _question(lead: str, corpus: Corpus) -> str:
     doc = pipeline.parse(f"{lead} {_OBJECT}.") if pipeline is not None else None
     if pipeline is None or doc is None:
         match = _PLAIN_LEAD.fullmatch(lead)
-        return match.expand(r"What \g<aux> \g<subject> \g<verb>?") if match else ""
+        return f"What {match['aux']} {match['subject'].lower()} {match['verb']}?" if match else ""
     for clause in clauses(doc, pipeline.language):
         last = list(clause.constituents)[-1:]
         if not last or last[0].tokens[-1].text != _OBJECT or clause.is_negative or not clause.is_first:

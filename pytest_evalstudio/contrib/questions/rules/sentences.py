@@ -21,6 +21,7 @@ from pytest_evalstudio.contrib.questions.parsing.statements import bare_statemen
 from pytest_evalstudio.contrib.questions.rules.wording import uncapitalised
 from pytest_evalstudio.contrib.questions.words import word_table
 from pytest_evalstudio.core.plugins.generator import Corpus
+from pytest_evalstudio.formats.condition import parse_condition
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -61,7 +62,12 @@ def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
         for source in _sources(doc, sentence, pipeline, corpus):
             sources.append(source)
             amounts |= {each.question: each for each in amount_questions(source, hits, offsets)}
-            facts |= {each.question: each for each in fact_questions(source)}
+            # An answer may have a noun in place of a pronoun.
+            facts |= {
+                each.question: each
+                for each in fact_questions(source)
+                if parse_condition(each.condition).check(text)
+            }
     return SentenceQuestions(
         amounts=tuple(amounts.values()), facts=tuple(facts.values()), sources=tuple(sources)
     )
@@ -92,7 +98,13 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
     for clause in clauses(doc, pipeline.language):
         overrides = dict(base)
         head = clause.subject_head
-        if head is not None and head.lower_ in pipeline.language.entries("pronouns") and len(clause.subject) == 1:
+        if head is not None and head.lower_ in pipeline.language.words("deictic words"):
+            break
+        if (
+            head is not None
+            and head.lower_ in pipeline.language.entries("pronouns")
+            and len(clause.subject) == 1
+        ):
             text = antecedent[1] if antecedent[0] is not None else ""
             noun = antecedent[0]
             if noun is None:
@@ -103,9 +115,7 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
             overrides[head.i] = text
         elif head is not None and clause.is_first:
             antecedent = (head, text_of(clause.subject, overrides))
-        yield Source(
-            clause=clause, overrides=overrides, not_word=pipeline.language.entries("words")["not"]
-        )
+        yield Source(clause=clause, overrides=overrides, not_word=pipeline.language.entries("words")["not"])
 
 
 def _first_word(doc: Doc, corpus: Corpus) -> str:

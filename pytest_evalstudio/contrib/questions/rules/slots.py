@@ -14,7 +14,9 @@ from pytest_evalstudio.contrib.questions.quantities import (
 )
 
 _ALTERNATIVE = re.compile(r",?\s(?:or|and)\s|,\s")
-_TIME_OF_DAY = re.compile(r"(?i)(?<![\w.,:£$€])(?:\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b\.?|\d{1,2}:\d\d(?:\s(?:UTC|GMT|CET))?|noon|midnight)")
+_TIME_OF_DAY = re.compile(
+    r"(?i)(?<![\w.,:£$€])(?:\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b\.?|\d{1,2}:\d\d(?:\s(?:UTC|GMT|CET))?|noon|midnight)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -170,7 +170,9 @@ def text_cells(text: str) -> Iterator[tuple[str, str, str]]:
                 yield from _frequency(row[0], head, cell)
             elif condition := keywords_condition(cell) if re.fullmatch(r"\D+\s\D+", cell) else "":
                 name = label["name"]
-                thing = f"{name} {row[0]}" if re.fullmatch(r"[A-Z]+-?\d+", row[0]) else f"the {name} “{row[0]}”"
+                thing = (
+                    f"{name} {row[0]}" if re.fullmatch(r"[A-Z]+-?\d+", row[0]) else f"the {name} “{row[0]}”"
+                )
                 if head.lower() in ("meaning", "cause", "fault"):
                     yield f"What does {thing} mean?", cell, condition
                 elif head.lower() in ("what to do", "action", "remedy"):
