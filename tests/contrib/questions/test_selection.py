@@ -65,4 +65,6 @@ def test_an_instruction_with_an_exception_in_the_next_sentence_is_not_asked_for(
     kinds = ["simple_factual"]
     assert questions("Each dose", first, kinds=kinds) == ["What should you do if you forget a dose?"]
     exception = "If the next dose is near, skip the missed one."
-    assert "What should you do if you forget a dose?" not in questions("Each dose", first, exception, kinds=kinds)
+    assert "What should you do if you forget a dose?" not in questions(
+        "Each dose", first, exception, kinds=kinds
+    )

@@ -54,7 +54,12 @@ class MultipleChoice:
 def _is_single(item: QuantityQuestion) -> bool:
     """Report whether the answer is one quantity, neither a range nor a rate."""
     text = item.quantity.text
-    return len(quantities(text)) == len(quantities_and_counts(text)) == 1 == len(quantities_and_counts(item.answer))
+    return (
+        len(quantities(text))
+        == len(quantities_and_counts(text))
+        == 1
+        == len(quantities_and_counts(item.answer))
+    )
 
 
 def _draft(item: QuantityQuestion, wrong: list[str], sentence: str, rng: random.Random) -> Draft:

@@ -102,7 +102,8 @@ def text_of(tokens: Sequence[Token], overrides: Mapping[int, str] | None = None)
         is_followed = at + 1 < len(tokens) and tokens[at + 1].i == token.i + 1
         if word:
             texts.append(word + (token.whitespace_ if is_followed else " "))
-    return "".join(texts).strip(" ,;:–—-.")
+    text = "".join(texts).strip(" ,;:–—-.")
+    return f"{text}." if text.endswith(("a.m", "p.m")) else text
 
 
 def clauses(doc: Doc, language: Language) -> list[Clause]:
@@ -156,7 +157,9 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
     subject = _subtree(head, language) if head is not None else ()
     if head is None and first is not None:
         head, subject = first.subject_head, first.subject
-        if not auxiliaries and verb.tag_ in ("VB", "VBN") and not first.is_command:
+        # A tagger may read "kept" in "is copied and kept" as a past.
+        shares = verb.tag_ in ("VB", "VBN") or (first.is_passive and verb.tag_ == "VBD")
+        if not auxiliaries and shares and not first.is_command:
             auxiliaries, negations = list(first.auxiliaries), [None] * first.is_negative
     elif head is None and not _is_command(verb, auxiliaries, language):
         return None
@@ -253,17 +256,32 @@ def _parts(verb: Token, language: Language, *, is_main: bool) -> Iterator[Part]:
             continue
         if child.dep_ in language.words("infinitives") and child.pos_ in _VERBAL:
             yield from _parts(child, language, is_main=False)
-        elif child.dep_ == "prt" or not is_main and child.dep_ in language.words("auxiliaries"):
+        elif child.dep_ == "prt" or (not is_main and child.dep_ in language.words("auxiliaries")):
             yield Part(role="", head=child, tokens=(child,))
+        elif child.dep_ in language.words("complements"):
+            yield from _complement(child, language)
         else:
             yield Part(role=child.dep_, head=child, tokens=_subtree(child, language))
+
+
+def _complement(head: Token, language: Language) -> Iterator[Part]:
+    """Yield an adjective, and the phrases behind it: "valid | for two years"."""
+    phrases = [
+        Part(role=each.dep_, head=each, tokens=_subtree(each, language))
+        for each in head.children
+        if each.dep_ in language.words("prepositions") and each.i > head.i and each.lower_ != "of"
+    ]
+    apart = {token.i for part in phrases for token in part.tokens}
+    tokens = tuple(each for each in _subtree(head, language) if each.i not in apart)
+    yield Part(role=head.dep_, head=head, tokens=tokens)
+    yield from phrases
 
 
 def _subtree(head: Token, language: Language) -> tuple[Token, ...]:
     """Return the tokens of a part without what a comma separates from it."""
     dropped: set[int] = set()
     for token in head.subtree:
-        is_remark = token.dep_ in language.words("relative clauses") and _has_comma_before(token)
+        is_remark = token.dep_ in language.words("remarks") and token.i > head.i and _has_comma_before(token)
         if token.i != head.i and is_remark:
             dropped.update(each.i for each in token.subtree)
     tokens = [token for token in head.subtree if token.i not in dropped]

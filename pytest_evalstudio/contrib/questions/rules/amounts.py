@@ -63,7 +63,7 @@ def amount_questions(
         if _has_rival(source.clause, quantity, hits, offsets):
             continue
         slot = _slot(source.clause, quantity, offsets)
-        if slot is None or (is_dispensable(slot.part, source.clause) and slot.part.role not in ("npadvmod",)):
+        if slot is None or (is_dispensable(slot.part, source.clause) and slot.part.role not in source.clause.language.words("measures")):
             continue
         request = _request(source, slot)
         if request is None:
@@ -82,7 +82,7 @@ def _has_rival(
     clause: Clause, quantity: Quantity, hits: Sequence[tuple[Quantity, str]], offsets: Sequence[int]
 ) -> bool:
     """Report whether a clause has another quantity of the same unit, for another case."""
-    if quantity.kind not in _ALIKE:
+    if quantity.kind not in (*_ALIKE, "date"):
         return False
     marked = clause.language.words("clauses")
     plain = {each.i for part in clause.constituents if part.role not in marked for each in part.tokens}
@@ -271,32 +271,34 @@ def _unit_words(slot: Slot) -> str:
 
 def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
     """Return the beginning for the object of a preposition: "Within how many days"."""
-    clause, part, quantity = source.clause, slot.part, slot.quantity
+    clause, part = source.clause, slot.part
     table = clause.language
     if slot.head.dep_ in table.words("measures") and slot.head.head.i == part.head.i:
         return _before_event(source, slot)
     nested = slot.head.head
-    is_direct = nested.i == part.head.i or nested.head.i == part.head.i and nested.pos_ in ("ADP", "PART")
+    is_direct = nested.i == part.head.i or (nested.head.i == part.head.i and nested.pos_ in ("ADP", "PART"))
     if not is_direct:
         return _of_attribute(source, slot, taken)
     leading = [each for each in part.tokens if each.i < slot.tokens[0].i and each.i not in taken]
     bounding = [
         each
         for each in slot.bound
-        if each.i == part.head.i or each.head.i == part.head.i and each.dep_ == "prep"
+        if each.i == part.head.i or (each.head.i == part.head.i and each.dep_ == "prep")
     ]
     words = [each for each in leading if each.pos_ in ("ADP", "SCONJ", "PART")] or bounding
     if any(each.dep_ not in table.words("determiners") and each not in words for each in leading):
         return None
+    if part.start > 0 and part.head.lower_ == "to" and part.head.nbor(-1).lower_ == "up":
+        words = [part.head.nbor(-1), *words]
     before = " ".join(each.lower_ for each in words)
     phrase = _phrase_after(clause, slot, before)
     if not phrase:
         return None
     rest = [each for each in part.tokens if each.i > slot.tokens[-1].i and each.i not in taken]
     whole = frozenset(each.i for each in part.tokens)
-    if rest and rest[0].lower_ in table.words("attached"):
+    if rest and (rest[0].lower_ in table.words("attached") or rest[0].dep_ == "acl"):
         return _Request(f"{phrase} {source.text(rest)}", whole)
-    return _Request(phrase, frozenset(taken | {each.i for each in leading}))
+    return _Request(phrase, frozenset(taken | {each.i for each in (*leading, *words)}))
 
 
 def _phrase_after(clause: Clause, slot: Slot, before: str) -> str:
@@ -352,7 +354,7 @@ def _of_attribute(source: Source, slot: Slot, taken: set[int]) -> _Request | Non
     if noun.pos_ != "NOUN" or not (is_object or is_after_preposition):
         return None
     left = [each for each in part.tokens if each.i <= noun.i and each.i not in taken]
-    words = [each for each in left if each.dep_ != "det" and each.i != part.head.i or each.i == noun.i]
+    words = [each for each in left if (each.dep_ != "det" and each.i != part.head.i) or each.i == noun.i]
     rest = [each for each in part.tokens if each.i > max(noun.i, slot.tokens[-1].i) and each.i not in taken]
     if any(each.dep_ == "poss" for each in words) or (rest and rest[0].lower_ == "of"):
         return None

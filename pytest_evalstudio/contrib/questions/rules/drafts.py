@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 
-from pytest_evalstudio.contrib.questions.rules.wording import as_customer, uncapitalised
 from pytest_evalstudio.contrib.questions.quantities import Kind, pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.lists import MAX_SENTENCES, list_draft
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.contrib.questions.rules.tables import cell_questions, text_before_table, text_cells
+from pytest_evalstudio.contrib.questions.rules.wording import as_customer, uncapitalised
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.formats.condition import Regexp
 

@@ -9,6 +9,7 @@ from pytest_evalstudio.contrib.questions.quantities import quantities_and_counts
 from pytest_evalstudio.contrib.questions.rules.composition import Source, mark_of, third_person
 from pytest_evalstudio.contrib.questions.rules.conditions import items_condition
 from pytest_evalstudio.contrib.questions.rules.fact import Fact, make_fact
+from pytest_evalstudio.contrib.questions.rules.slots import time_conditions
 
 _MIN_WORDS = 3
 """Fewest words of a thing that a question asks for, and of a condition."""
@@ -80,6 +81,8 @@ def _actor(source: Source) -> Iterator[Fact | None]:
     if head is None or not clause.is_first or clause.is_passive or clause.lemma in ("be", "have", "become"):
         return
     if not _is_person(head.lemma_, head.ent_type_, clause) or any(each.like_num for each in clause.subject):
+        return
+    if any(each.lower_ in clause.language.words("negative words") for each in clause.verb.doc):
         return
     objects = [part for part in clause.constituents if part.role in clause.language.words("objects")]
     if not objects and len(list(clause.constituents)) < 2:
@@ -154,7 +157,7 @@ def _consequence(source: Source) -> Iterator[Fact | None]:
         beginning = f"What should you do {text[0].lower() + text[1:]}?"
     rest = [part for part in clause.parts if part is not marks[0]]
     answer = Source(clause=_with(clause, rest), overrides=source.overrides).statement()
-    if "may" not in [each.lower_ for each in clause.auxiliaries]:
+    if not {"may", "can", "could"} & {each.lower_ for each in clause.auxiliaries}:
         yield make_fact(beginning, answer)
 
 
@@ -230,10 +233,15 @@ def _day(source: Source) -> Iterator[Fact | None]:
         first = part.tokens[0].lower_
         if not is_day or first not in ("on", "in", "at", "from", "until", "before", "between"):
             continue
-        plain = first in ("on", "in", "at", "from", "between")
-        key = "moment" if plain else "date after"
+        text = source.text(part.tokens)
+        times = time_conditions(text)
+        if len(time_conditions(source.text(list(clause.verb.doc)))) != len(times):
+            continue
+        key = "moment" if first in ("on", "in", "at", "between") or len(times) > 1 else "date after"
+        if len(times) == 1:
+            key = "time after"
         phrase = language.phrase(key).format(before=first.capitalize())
-        yield make_fact(source.ask(phrase, _indices(part)), source.text(part.tokens))
+        yield make_fact(source.ask(phrase, _indices(part)), text, " AND ".join(times))
 
 
 def _thing(source: Source) -> Iterator[Fact | None]:
@@ -252,7 +260,8 @@ def _thing(source: Source) -> Iterator[Fact | None]:
         is_object = part.role in language.words("objects") and clause.lemma in language.words("listing verbs")
         if not is_object or quantities_and_counts(text) or part.head.pos_ not in ("NOUN", "PROPN"):
             continue
-        if is_object and part.start > clause.verb.i:
+        # A phrase behind the object may belong to it: "a breach without danger".
+        if part.start > clause.verb.i and not any(other.start > part.start for other in clause.constituents):
             yield make_fact(source.ask(language.phrase("thing"), _indices(part)), text, items_condition(text))
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.contrib.questions.corpus import singular
-from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, clauses, is_plural, text_of
+from pytest_evalstudio.contrib.questions.parsing.clauses import clauses, is_plural, text_of
 from pytest_evalstudio.contrib.questions.parsing.pipeline import Pipeline, open_pipeline, word_of
+from pytest_evalstudio.contrib.questions.parsing.statements import bare_statement
 from pytest_evalstudio.contrib.questions.rules.amounts import amount_questions
 from pytest_evalstudio.contrib.questions.rules.cases import single_statements
 from pytest_evalstudio.contrib.questions.rules.composition import Source
@@ -17,7 +18,6 @@ from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.facts import fact_questions
 from pytest_evalstudio.contrib.questions.rules.patterns import pattern_amounts, pattern_facts
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion, slots
-from pytest_evalstudio.contrib.questions.parsing.statements import bare_statement
 from pytest_evalstudio.contrib.questions.rules.wording import uncapitalised
 from pytest_evalstudio.contrib.questions.words import word_table
 from pytest_evalstudio.core.plugins.generator import Corpus

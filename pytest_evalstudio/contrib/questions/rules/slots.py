@@ -12,6 +12,7 @@ from pytest_evalstudio.contrib.questions.quantities import (
     quantities_and_counts,
     range_pattern,
 )
+from pytest_evalstudio.formats.condition import Regexp
 
 _ALTERNATIVE = re.compile(r",?\s(?:or|and)\s|,\s")
 _TIME_OF_DAY = re.compile(
@@ -61,9 +62,23 @@ def slots(text: str) -> list[tuple[Quantity, str]]:
     return merged
 
 
-def times_of_day(text: str) -> list[tuple[int, int]]:
-    """Return the positions of times of day."""
-    return [(match.start(), match.end()) for match in _TIME_OF_DAY.finditer(text)]
+def time_conditions(text: str) -> list[str]:
+    """Return a condition for each time of day of a text, in any notation.
+
+    >>> time_conditions("until 9 p.m.")
+    ['regexp("(?i)(?<![\\\\d:.])(?:9(?:[:.]00)?\\\\s?p\\\\.?m|21[:.]00)")']
+    """
+    return [str(Regexp(_time_pattern(match.group()))) for match in _TIME_OF_DAY.finditer(text)]
+
+
+def _time_pattern(time: str) -> str:
+    parts = re.fullmatch(r"(?i)(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?m\b\.?", time)
+    if parts is None:
+        return rf"(?i)(?<![\w:.]){re.escape(time)}"
+    hour, minute, half = int(parts[1]), parts[2] or "00", parts[3].lower()
+    minutes = "(?:[:.]00)?" if minute == "00" else f"[:.]{minute}"
+    later = hour % 12 + (12 if half == "p" else 0)
+    return rf"(?i)(?<![\d:.])(?:{hour}{minutes}\s?{half}\.?m|{later:02}[:.]{minute})"
 
 
 def _is_alternative(text: str, first: Quantity, last: Quantity) -> bool:
@@ -78,8 +93,3 @@ def _is_range(text: str, first: Quantity, last: Quantity) -> bool:
     is_joined = between in (" to ", "–", "-") and first.kind in ("number", last.kind)
     # After "from" it is a change: "rose from 5 to 10 %".
     return is_joined and not before.endswith("from ")
-
-
-def answer_of(quantities: Sequence[Quantity]) -> str:
-    """Return the texts of quantities as an answer."""
-    return ", ".join(each.text for each in quantities)
