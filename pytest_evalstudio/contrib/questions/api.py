@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_evalstudio.contrib.questions.checks.answered import question_problem
 from pytest_evalstudio.contrib.questions.checks.answers import AnswerChecks
 from pytest_evalstudio.contrib.questions.checks.phrasing import is_natural
 from pytest_evalstudio.contrib.questions.checks.retrieval import (
@@ -44,6 +45,7 @@ __all__ = [
     "pipeline_language",
     "planted_word",
     "quantities",
+    "question_problem",
     "refusal_condition",
     "relevance",
     "rivals",

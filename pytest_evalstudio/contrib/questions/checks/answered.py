@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question, query_terms, stems
+from pytest_evalstudio.contrib.questions.checks.retrieval import (
+    bare_question,
+    query_terms,
+    stems,
+    without_choices,
+)
+from pytest_evalstudio.contrib.questions.checks.wellformed import is_well_formed
 from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, clauses, text_of
-from pytest_evalstudio.contrib.questions.parsing.pipeline import Pipeline
+from pytest_evalstudio.contrib.questions.parsing.pipeline import Pipeline, open_pipeline
 from pytest_evalstudio.contrib.questions.parsing.statements import without_number
 from pytest_evalstudio.contrib.questions.quantities import pattern, quantities_and_counts, unit_of
 from pytest_evalstudio.core.plugins.generator import Draft
@@ -38,6 +44,22 @@ def answers_back(draft: Draft, pipeline: Pipeline) -> bool:
     return not parsed or any(
         answer in part or part in answer for clause in parsed for part in _left_out(clause, draft.question)
     )
+
+
+def question_problem(draft: Draft, pipeline_name: str) -> str:
+    """Return why a question that a language model has written is not taken, "" if it is.
+
+    Only a single sentence is checked: some kinds of question begin with statements of the asker.
+    """
+    pipeline = open_pipeline(pipeline_name)
+    text = without_choices(draft.question)
+    if pipeline is None or draft.plain or text.count("?") != 1 or re.search(r"[.!:;]\s", text):
+        return ""
+    if not is_well_formed(text, pipeline, draft.evidence):
+        return "that are no well-formed question"
+    if draft.evidence and not answers_back(draft, pipeline):
+        return "whose answer their evidence does not give"
+    return ""
 
 
 def _is_only_quantity(draft: Draft, evidence: str) -> bool:

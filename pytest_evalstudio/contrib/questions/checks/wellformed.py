@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[\w’'-]+")
 _QUESTION_TAGS = ("WDT", "WP", "WRB", "WP$", "PWS", "PWAT", "PWAV")
+_LONGEST_SUBJECT = 10
+"""Tokens of a subject that a pronoun may stand for."""
 _SINGULAR = ("is", "was", "does", "has")
 _PLURAL = ("are", "were", "do", "have")
 
@@ -78,6 +80,8 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
 def _is_object_of_main_verb(pronoun: Token) -> bool:
     """Report whether a pronoun is an object beside the subject: "Can the desk unlock it?"."""
     verb = pronoun.head.head if pronoun.dep_ == "pobj" else pronoun.head
+    while verb.dep_ in ("xcomp", "conj", "pcomp", "prep"):
+        verb = verb.head
     return pronoun.dep_ in ("dobj", "pobj", "dative", "oa") and verb.dep_ == "ROOT"
 
 
@@ -90,7 +94,7 @@ def _subjects(evidence: str, pipeline: Pipeline) -> dict[str, str]:
     return {
         text_of(clause.subject).lower(): words["they" if is_plural(clause.subject_head) else "it"].lower()
         for clause in parsed
-        if clause.subject_head is not None and len(clause.subject) > 0
+        if clause.subject_head is not None and 0 < len(clause.subject) <= _LONGEST_SUBJECT
     }
 
 

@@ -84,7 +84,9 @@ def _with_earlier_year(question: str, corpus: Corpus, rng: random.Random) -> Ite
         return
     candidates = (str(int(year[0]) - years) for years in _EARLIER)
     earlier = [name for name in candidates if name not in lower_text(corpus)]
-    is_of_year = re.match(r"How (?:many|much)|What |By what ", question) and " will " not in question
+    is_of_year = re.match(r"How (?:many|much)|What |By what ", question) and not re.search(
+        r"\b(?:will|expect)\b", question
+    )
     is_bound = re.search(r"\b(?:since|until|by)\s\S*$", question[: year.start()])
     if earlier and is_of_year and not is_bound:
         yield question[: year.start()] + rng.choice(earlier) + question[year.end() :]

@@ -28,7 +28,7 @@ _LIMITED = re.compile(
     r"(?i)\b(?:until|before|unless|except|only|all|every|both|always|necessarily|any longer|but)\b"
 )
 """Words that limit a negation: what is "not refunded until" a date is refunded."""
-_NEGATION = re.compile(r"(?i)\b(?:no|not|never|nothing|none|nor|neither|cannot|without)\b")
+_NEGATION = re.compile(r"(?i)\b(?:no|not|never|nobody|nothing|none|nor|neither|cannot|without)\b")
 _OBLIGED, _ALLOWED = word_set("must should"), word_set("can may could")
 _MAX_WORDS = 20
 

@@ -120,6 +120,8 @@ def clauses(doc: Doc, language: Language) -> list[Clause]:
         clause = _clause(verb, first, language, is_single=len(verbs) == 1)
         if clause is None or (first is not None and _may_be_subordinate(clause, first)):
             break
+        if any(_spans(part, each) for part in clause.constituents for each in verbs):
+            break
         results.append(clause)
     return results
 
@@ -158,7 +160,8 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
     if head is None and first is not None:
         head, subject = first.subject_head, first.subject
         # A tagger may read "kept" in "is copied and kept" as a past.
-        shares = verb.tag_ in ("VB", "VBN") or (first.is_passive and verb.tag_ == "VBD")
+        is_participle = verb.lower_.endswith(("ed", "pt", "ld", "nt", "id", "ade"))
+        shares = verb.tag_ in ("VB", "VBN") or (first.is_passive and verb.tag_ == "VBD" and is_participle)
         if not auxiliaries and shares and not first.is_command:
             auxiliaries, negations = list(first.auxiliaries), [None] * first.is_negative
     elif head is None and not _is_command(verb, auxiliaries, language):
@@ -181,6 +184,11 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
         is_first=first is None,
         is_single=is_single,
     )
+
+
+def _spans(part: Part, verb: Token) -> bool:
+    """Report whether a main verb is between the tokens of a part, which shows a wrong parse."""
+    return part.start < verb.i < part.tokens[-1].i
 
 
 def _may_be_subordinate(clause: Clause, first: Clause) -> bool:
@@ -214,6 +222,10 @@ def _is_unsure(child: Token, verb: Token, subject: Token | None, language: Langu
     """Report whether a part shows that a parse is wrong, or that a sentence has a form without a rule."""
     if child.dep_ == "ccomp":
         return subject is None or child.i < verb.i  # "the tablets are safe, he said"
+    if child.dep_ == "cc" and child.i > verb.i:
+        return not any(_is_joined(each, language) for each in verb.children)
+    if child.dep_ in language.words("objects") and child.i > verb.i and _has_comma_before(child):
+        return True
     is_bare = child.dep_ in language.words("clauses") and child.i < verb.i and child.tag_ in ("VB", *FINITE)
     if is_bare and not any(
         each.dep_ in ("mark", "advmod", "cp") and each.i < child.i for each in child.children

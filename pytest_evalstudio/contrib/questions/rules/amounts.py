@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +12,7 @@ from pytest_evalstudio.contrib.questions.parsing.pipeline import word_of
 from pytest_evalstudio.contrib.questions.quantities import UNITS, Quantity, unit_of
 from pytest_evalstudio.contrib.questions.rules.composition import Source, is_dispensable
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
+from pytest_evalstudio.contrib.questions.words import word_table
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -19,7 +21,8 @@ _SUBJECT = "subject"
 """Role of the subject as a part."""
 _MODIFIERS = ("nmod", "compound", "amod", "nummod")
 _ALIKE = ("money", "percent", "period")
-_DATE_HEADS = ("pobj", "npadvmod", "nmod")
+_ATTRIBUTES = word_table("attributes")
+_YEAR = re.compile(r"\d{4}")
 
 
 class Slot(NamedTuple):
@@ -60,10 +63,14 @@ def amount_questions(
         offsets: position of each token in the sentence.
     """
     for quantity, condition in hits:
-        if _has_rival(source.clause, quantity, hits, offsets):
+        is_year = _YEAR.fullmatch(quantity.text) is not None
+        if _has_rival(source.clause, quantity, hits, offsets) or (is_year and len(hits) > 1):
             continue
         slot = _slot(source.clause, quantity, offsets)
-        if slot is None or (is_dispensable(slot.part, source.clause) and slot.part.role not in source.clause.language.words("measures")):
+        if slot is None or (
+            is_dispensable(slot.part, source.clause)
+            and slot.part.role not in source.clause.language.words("measures")
+        ):
             continue
         request = _request(source, slot)
         if request is None:
@@ -226,7 +233,8 @@ def _of_object(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
         return _Request(table.phrase(key), frozenset(taken))
     phrase = _amount(clause, slot)
     rest = [each for each in slot.part.tokens if each.i > slot.tokens[-1].i and each.i not in taken]
-    if phrase and rest and rest[0].lower_ == "of" and slot.part.role != _SUBJECT:
+    is_attached = rest and (rest[0].lower_ in ("of", "that", "which", "who") or rest[0].dep_ == "acl")
+    if phrase and is_attached and slot.part.role != _SUBJECT:
         return _Request(f"{phrase} {source.text(rest)}", frozenset(each.i for each in slot.part.tokens))
     return _Request(phrase, frozenset(taken)) if phrase else None
 
@@ -240,7 +248,7 @@ def _amount(clause: Clause, slot: Slot) -> str:
     if quantity.kind == "percent":
         return table.phrase("share") if after else ""
     if quantity.kind == "period":
-        if clause.lemma in table.words("duration verbs"):
+        if not after and clause.lemma in table.words("duration verbs"):
             return table.phrase("duration")
         return table.phrase("count").format(noun=_unit_words(slot))
     if quantity.kind == "measure":
@@ -291,6 +299,8 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request 
     if part.start > 0 and part.head.lower_ == "to" and part.head.nbor(-1).lower_ == "up":
         words = [part.head.nbor(-1), *words]
     before = " ".join(each.lower_ for each in words)
+    if before == "to" and any(other.tokens[0].lower_ == "from" for other in clause.constituents):
+        return None
     phrase = _phrase_after(clause, slot, before)
     if not phrase:
         return None
@@ -351,7 +361,9 @@ def _of_attribute(source: Source, slot: Slot, taken: set[int]) -> _Request | Non
         return None
     is_object = noun.i == part.head.i and part.role in table.words("objects") - {"attr"}
     is_after_preposition = noun.head.i == part.head.i and part.role in table.words("prepositions")
-    if noun.pos_ != "NOUN" or not (is_object or is_after_preposition):
+    if noun.pos_ != "NOUN" or not (is_object or is_after_preposition) or slot.quantity.kind == "date":
+        return None
+    if is_after_preposition and noun.lemma_.lower() not in _ATTRIBUTES:
         return None
     left = [each for each in part.tokens if each.i <= noun.i and each.i not in taken]
     words = [each for each in left if (each.dep_ != "det" and each.i != part.head.i) or each.i == noun.i]

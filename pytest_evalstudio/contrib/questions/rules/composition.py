@@ -116,6 +116,8 @@ def is_dispensable(part: Part, clause: Clause) -> bool:
     language = clause.language
     if not part.role:
         return False
+    if " ".join(each.lower_ for each in part.tokens) in language.entries("linking phrases"):
+        return True
     mark = mark_of(part, clause)
     if part.role in language.words("clauses") and mark in language.words("reason marks"):
         return True

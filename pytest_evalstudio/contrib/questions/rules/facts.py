@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural
+from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural, text_of
 from pytest_evalstudio.contrib.questions.quantities import quantities_and_counts
 from pytest_evalstudio.contrib.questions.rules.composition import Source, mark_of, third_person
 from pytest_evalstudio.contrib.questions.rules.conditions import items_condition
@@ -56,8 +56,14 @@ def _active(source: Source, agent: Part) -> str:
     if clause.is_negative or not (modal or auxiliaries in (["is"], ["are"])):
         return ""
     verb = f"{auxiliaries[0]} {clause.lemma}" if modal else third_person(clause.lemma)
-    words = [part for part in clause.parts if part is not agent and part.head.i != clause.verb.i]
+    particles = [part.head.text for part in clause.parts if part.head.dep_ == "prt"]
+    words = [
+        part
+        for part in clause.parts
+        if part is not agent and part.head.i != clause.verb.i and part.head.dep_ != "prt"
+    ]
     start = clause.verb.i
+    verb = " ".join([verb, *particles])
     before = [source.text(part.tokens) for part in words if clause.subject[-1].i < part.start < start]
     after = [source.text(part.tokens) for part in words if part.start > start]
     fronted = [source.text(part.tokens) for part in words if part.start < clause.subject[0].i]
@@ -153,8 +159,10 @@ def _consequence(source: Source) -> Iterator[Fact | None]:
         return
     text = source.text(marks[0].tokens)
     beginning = language.phrase("consequence").format(clause=text[0].lower() + text[1:])
-    if clause.is_command:
-        beginning = f"What should you do {text[0].lower() + text[1:]}?"
+    modals = [each.lower_ for each in clause.auxiliaries if each.lower_ in ("must", "should")]
+    if clause.is_command or (modals and clause.subject[-1].lower_ == "you"):
+        modal = modals[0] if modals else language.entries("command")["auxiliary"]
+        beginning = f"What {modal} you do {text[0].lower() + text[1:]}?"
     rest = [part for part in clause.parts if part is not marks[0]]
     answer = Source(clause=_with(clause, rest), overrides=source.overrides).statement()
     if not {"may", "can", "could"} & {each.lower_ for each in clause.auxiliaries}:
@@ -206,15 +214,20 @@ def _frequency(source: Source) -> Iterator[Fact | None]:
     """Yield the question for how often something happens: "How often is the bin emptied?"."""
     clause = source.clause
     language = clause.language
+    if clause.lemma in language.words("changing verbs"):
+        return
     if clause.is_negative or sum(each.lower_ in language.words("recurring") for each in clause.verb.doc) > 1:
         return
     for part in clause.constituents:
         words = [each.lower_ for each in part.tokens]
         is_adverb = len(words) == 1 and words[0] in language.words("frequency adverbs")
-        is_times = len(words) <= 7 and bool({"once", "twice", "times"} & set(words))
+        is_times = len(words) <= 7 and bool({"once", "twice", "times"} & set(words)) and "at" not in words
         is_recurring = (
             part.role in language.words("measures") and words[0] in ("every", "each") and len(words) <= 5
         )
+        others = [each.lower_ for other in clause.constituents if other is not part for each in other.tokens]
+        if language.words("days").intersection(others):
+            continue
         if is_adverb or (is_times and part.role in ("npadvmod", "advmod", "dobj")) or is_recurring:
             yield make_fact(
                 source.ask(language.phrase("frequency"), _indices(part)), source.text(part.tokens)
@@ -232,6 +245,8 @@ def _day(source: Source) -> Iterator[Fact | None]:
         is_day = words & language.words("days") and words.isdisjoint(language.words("kept marks"))
         first = part.tokens[0].lower_
         if not is_day or first not in ("on", "in", "at", "from", "until", "before", "between"):
+            continue
+        if first == "from" and any(other.tokens[0].lower_ == "to" for other in clause.constituents):
             continue
         text = source.text(part.tokens)
         times = time_conditions(text)
@@ -261,7 +276,14 @@ def _thing(source: Source) -> Iterator[Fact | None]:
         if not is_object or quantities_and_counts(text) or part.head.pos_ not in ("NOUN", "PROPN"):
             continue
         # A phrase behind the object may belong to it: "a breach without danger".
-        if part.start > clause.verb.i and not any(other.start > part.start for other in clause.constituents):
+        full = text_of(list(part.head.subtree))
+        if full != text_of(part.tokens):
+            text = full if items_condition(full) else ""
+        if (
+            text
+            and part.start > clause.verb.i
+            and not any(other.start > part.start for other in clause.constituents)
+        ):
             yield make_fact(source.ask(language.phrase("thing"), _indices(part)), text, items_condition(text))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ class SentenceQuestions:
     sources: tuple[Source, ...] = ()
 
 
+_JOINT = re.compile(r";\s|,\s(?:while|whereas)\s")
 _NONE = SentenceQuestions()
 _TITLED = word_table("titled nouns")
 
@@ -74,8 +76,8 @@ def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
 
 
 def _statements(text: str) -> Iterator[str]:
-    """Yield the statements that semicolons join, and the single cases of each."""
-    for part in text.removesuffix(".").split("; "):
+    """Yield the statements that semicolons and "while" join, and the single cases of each."""
+    for part in _JOINT.split(text.removesuffix(".")):
         yield from single_statements(f"{part[:1].upper()}{part[1:]}.")
 
 

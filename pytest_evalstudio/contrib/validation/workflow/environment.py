@@ -15,6 +15,7 @@ PACKAGES = (
     "statsmodels",
     "hdbscan",
     "umap-learn",
+    "spacy",
     "torch",
     "transformers",
     "sentence-transformers",
