@@ -26,7 +26,7 @@ DOCUMENTS = [str(path) for folder in FOLDERS for path in sorted(folder.iterdir()
 
 
 FEW = 1
-"""Questions of a generator without a pipeline, for which these documents have few tables and short sentences."""
+"""Questions of a generator without a pipeline; these documents have few tables and short sentences."""
 
 
 @pytest.fixture(scope="module", params=["", pytest.param(PIPELINE, marks=needs_pipeline)])

@@ -209,9 +209,10 @@ DOCUMENT = """Boat Club Rules
 
 Members
 
-A single membership costs £48 a year. Applications are approved by the secretary. Members who move away get half of the fee back.
-The committee consists of seven members and meets four times a year. Boats must be returned within three hours.
-If a boat is damaged, the member informs the boatman at once. The boathouse is locked at 9 p.m. because the path has no light.
+A single membership costs £48 a year. Applications are approved by the secretary. Members who move away get
+half of the fee back. The committee consists of seven members and meets four times a year. Boats must be
+returned within three hours. If a boat is damaged, the member informs the boatman at once. The boathouse is
+locked at 9 p.m. because the path has no light.
 """
 
 

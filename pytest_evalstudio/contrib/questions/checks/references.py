@@ -63,6 +63,7 @@ class References:
     def unclear(self, question: str, pipeline: Pipeline | None) -> str:
         """Return the first noun of a question that needs its context, "" if there is none."""
         text = bare_question(question)
+        nouns: Iterator[tuple[str, str]]
         if pipeline is None:
             nouns = ((match["noun"], "the") for match in _BARE.finditer(text))
         else:

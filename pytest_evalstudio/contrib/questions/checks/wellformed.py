@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question
 from pytest_evalstudio.contrib.questions.parsing.clauses import (
     FINITE,
+    agrees,
     clauses,
     is_plural,
     is_stray_verb,
@@ -25,8 +26,6 @@ _WORD = re.compile(r"[\w’'-]+")
 _QUESTION_TAGS = ("WDT", "WP", "WRB", "WP$", "PWS", "PWAT", "PWAV")
 _LONGEST_SUBJECT = 10
 """Tokens of a subject that a pronoun may stand for."""
-_SINGULAR = ("is", "was", "does", "has")
-_PLURAL = ("are", "were", "do", "have")
 
 
 def is_well_formed(question: str, pipeline: Pipeline, evidence: str = "") -> bool:
@@ -99,7 +98,7 @@ def _subjects(evidence: str, pipeline: Pipeline) -> dict[str, str]:
 
 
 def _variants(question: str, subjects: Mapping[str, str], language: Language) -> Iterator[tuple[str, bool]]:
-    """Yield the question and it with a short question phrase and subject; and whether it begins with a phrase."""
+    """Yield the question, and with a short question phrase and subject; and whether it begins with a phrase."""
     finite = language.words("finite words")
     words = question.split(" ")
     at = next((at for at, word in enumerate(words) if word.lower() in finite), -1)
@@ -147,16 +146,4 @@ def _is_question(doc: Doc, language: Language, *, has_question_word: bool) -> bo
     is_asked = any(each.tag_ in _QUESTION_TAGS for each in subject.subtree if each.i <= subject.i)
     is_inverted = finite[0].i < subject.i
     is_statement = doc[-1].text == "."
-    return (is_asked or is_inverted or is_statement) and (is_asked or _agrees(finite[0], subject))
-
-
-def _agrees(finite: Token, subject: Token) -> bool:
-    word = finite.lower_
-    if subject.lower_ in ("you", "there") or subject.tag_ in ("VBG", "WP", "WDT", "CD"):
-        return True
-    if subject.lower_ == "i":
-        return word not in ("is", "are", "does", "has")
-    plural = is_plural(subject)
-    if any(each.dep_ == "det" and each.lower_ in ("each", "every", "a", "an") for each in subject.children):
-        plural = False
-    return not (word in _SINGULAR and plural) and not (word in _PLURAL and not plural)
+    return (is_asked or is_inverted or is_statement) and (is_asked or agrees(finite[0], subject))

@@ -20,8 +20,9 @@ _MORE, _LESS = 1.5, 0.5
 _WHOLE = 100.0
 """Percent."""
 _UNSURE = re.compile(
-    r"(?i)\b(?:more|less|fewer|over|than|above|exceed\w*|between|about|around|approximately|nearly|almost|up to"
-    r"|at (?:least|most)|no later|maximum|minimum|limit\w*|or|unless|except|only|within|under|below|until|from)\b"
+    r"(?i)\b(?:more|less|fewer|over|than|above|exceed\w*|between|about|around|approximately|nearly|almost"
+    r"|up to|at (?:least|most)|no later|maximum|minimum|limit\w*|or|unless|except|only|within|under|below"
+    r"|until|from)\b"
 )
 """Words with which another quantity may be true as well."""
 _LIMITED = re.compile(
@@ -99,7 +100,8 @@ def _pair(source: Source) -> _Pair | None:
     """Return the questions for a clause; None in doubt."""
     clause = source.clause
     head = clause.subject_head
-    if clause.is_command or (head is not None and head.dep_ == "expl"):
+    # The patterns of words that deny or bound are English.
+    if clause.language.code != "en" or clause.is_command or (head is not None and head.dep_ == "expl"):
         return None
     statement = source.statement()
     if clause.is_negative:

@@ -1,4 +1,4 @@
-"""Clauses of a parsed sentence: subject, auxiliaries, verb, and the parts that a question keeps or asks for."""
+"""Clauses of a parsed sentence: subject, auxiliaries, verb and parts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Part:
 
     @property
     def start(self) -> int:
-        return self.tokens[0].i
+        return int(self.tokens[0].i)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +156,10 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
     head = subjects[0] if subjects else None
     if any(_is_unsure(child, verb, head, language) for child in verb.children):
         return None
+    linking = language.entries("linking phrases")
+    parts = [part for part in parts if " ".join(each.lower_ for each in part.tokens) not in linking]
+    if any(_is_unsure_start(part, verb, language) for part in parts):
+        return None
     subject = _subtree(head, language) if head is not None else ()
     if head is None and first is not None:
         head, subject = first.subject_head, first.subject
@@ -167,6 +171,8 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
     elif head is None and not _is_command(verb, auxiliaries, language):
         return None
     if first is not None and first.is_command != (head is None):
+        return None
+    if head is not None and (subject[0].dep_ == "prep" or not agrees((auxiliaries or [verb])[0], head)):
         return None
     if first is not None and (not subjects):
         # "If you disagree, you may cancel and get the price back": the condition holds for both.
@@ -188,7 +194,7 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
 
 def _spans(part: Part, verb: Token) -> bool:
     """Report whether a main verb is between the tokens of a part, which shows a wrong parse."""
-    return part.start < verb.i < part.tokens[-1].i
+    return part.start < int(verb.i) < int(part.tokens[-1].i)
 
 
 def _may_be_subordinate(clause: Clause, first: Clause) -> bool:
@@ -198,6 +204,23 @@ def _may_be_subordinate(clause: Clause, first: Clause) -> bool:
     return is_own and any(part.role in first.language.words("clauses") for part in before)
 
 
+_SINGULAR = ("is", "was", "does", "has")
+_PLURAL = ("are", "were", "do", "have")
+_QUANTIFIERS = (
+    "%",
+    "percent",
+    "cent",
+    "half",
+    "third",
+    "quarter",
+    "number",
+    "total",
+    "majority",
+    "all",
+    "most",
+    "some",
+)
+"""Words whose verb has the number of what they are a part of."""
 FINITE = ("VBZ", "VBP", "VBD", "MD", "VVFIN", "VAFIN", "VMFIN")
 """Tags of finite verbs."""
 _SUBORDINATE = ("advcl", "relcl", "acl", "csubj", "csubjpass", "pcomp", "ccomp", "rc", "mo", "re")
@@ -236,6 +259,32 @@ def _is_unsure(child: Token, verb: Token, subject: Token | None, language: Langu
     return child.dep_ in language.words("unsure") and not _is_joined(child, language)
 
 
+def _is_unsure_start(part: Part, verb: Token, language: Language) -> bool:
+    """Report whether what precedes the subject is a part of the whole, or a clause that no comma ends."""
+    last = part.tokens[-1].i
+    if last >= verb.i or not part.role:
+        return False
+    if part.tokens[0].lower_ in ("of", "von"):
+        return True
+    is_clause = part.role in language.words("clauses") and len(part.tokens) > 1
+    return is_clause and verb.doc[last + 1].text != ","
+
+
+def agrees(finite: Token, subject: Token) -> bool:
+    """Report whether a finite verb has the number of its subject."""
+    word = finite.lower_
+    if subject.lower_ in ("you", "there") or subject.tag_ in ("VBG", "WP", "WDT", "CD"):
+        return True
+    if subject.lower_ == "i":
+        return word not in ("is", "are", "does", "has")
+    plural = is_plural(subject)
+    if any(each.dep_ == "det" and each.lower_ in ("each", "every", "a", "an") for each in subject.children):
+        plural = False
+    if any(each.lower_ in _QUANTIFIERS for each in subject.children) or subject.lower_ in _QUANTIFIERS:
+        return True
+    return not (word in _SINGULAR and plural) and not (word in _PLURAL and not plural)
+
+
 def _is_verb_group(verb: Token, auxiliaries: Sequence[Token]) -> bool:
     """Report whether a verb has the form that its auxiliaries need: "have been told", not "have contact"."""
     forms = {each.lemma_.lower() for each in auxiliaries}
@@ -244,7 +293,7 @@ def _is_verb_group(verb: Token, auxiliaries: Sequence[Token]) -> bool:
 
 def subject_start(clause: Clause) -> int:
     """Return the index of the first token of a subject, of the verb for an instruction."""
-    return clause.subject[0].i if clause.subject else clause.verb.i
+    return int(clause.subject[0].i if clause.subject else clause.verb.i)
 
 
 def _is_command(verb: Token, auxiliaries: Sequence[Token], language: Language) -> bool:
@@ -268,7 +317,11 @@ def _parts(verb: Token, language: Language, *, is_main: bool) -> Iterator[Part]:
             continue
         if child.dep_ in language.words("infinitives") and child.pos_ in _VERBAL:
             yield from _parts(child, language, is_main=False)
-        elif child.dep_ == "prt" or (not is_main and child.dep_ in language.words("auxiliaries")):
+        elif (
+            child.dep_ == "prt"
+            or child.dep_ == "svp"
+            or (not is_main and child.dep_ in language.words("auxiliaries"))
+        ):
             yield Part(role="", head=child, tokens=(child,))
         elif child.dep_ in language.words("complements"):
             yield from _complement(child, language)
@@ -305,5 +358,5 @@ def _subtree(head: Token, language: Language) -> tuple[Token, ...]:
 
 
 def _has_comma_before(token: Token) -> bool:
-    start = min(each.i for each in token.subtree)
-    return start > 0 and token.doc[start - 1].text == ","
+    start = int(min(each.i for each in token.subtree))
+    return start > 0 and str(token.doc[start - 1].text) == ","

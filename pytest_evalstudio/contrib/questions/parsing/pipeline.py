@@ -61,7 +61,7 @@ class Pipeline:
         doc = self._nlp(Doc(self._nlp.vocab, words=words, spaces=[space for _, space in tokens]))
         if words != [word for word, _ in tokens]:
             doc.user_data["words"] = tuple(word for word, _ in tokens)
-        return doc  # type: ignore[no-any-return]
+        return doc
 
 
 def _units(doc: Doc) -> Iterator[tuple[str, bool]]:
@@ -86,15 +86,15 @@ def _has_verb(doc: Doc) -> bool:
 
 def word_of(token: Token) -> str:
     """Return a word as the sentence has it, where the parse has another reading of it."""
-    words = token.doc.user_data.get("words")
-    return words[token.i] if words else token.text
+    words: tuple[str, ...] = token.doc.user_data.get("words", ())
+    return words[token.i] if words else str(token.text)
 
 
 def lemma_of(token: Token, table: Language) -> str:
     """Return the base form of a word."""
     if not token.doc.user_data.get("words"):
-        return token.lemma_.lower()
-    return table.entries("bases of ambiguous verbs").get(word_of(token).lower(), token.lemma_.lower())
+        return str(token.lemma_.lower())
+    return table.entries("bases of ambiguous verbs").get(word_of(token).lower(), str(token.lemma_.lower()))
 
 
 @functools.lru_cache(maxsize=4)
@@ -127,7 +127,7 @@ def pipeline_language(name: str) -> str:
 
 
 def missing_pipeline(name: str) -> str:
-    """Return a sentence on what questions are made from where the default pipeline is missing, "" if it is not."""
+    """Return what questions are made from where a pipeline is missing, with the remedy; "" if it is not."""
     reason = missing(name) if name else ""
     return (
         f"questions are made from tables, lists and patterns of quantities only: {reason}" if reason else ""

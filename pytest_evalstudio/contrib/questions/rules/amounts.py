@@ -11,7 +11,7 @@ from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part
 from pytest_evalstudio.contrib.questions.parsing.pipeline import word_of
 from pytest_evalstudio.contrib.questions.quantities import UNITS, Quantity, unit_of
 from pytest_evalstudio.contrib.questions.rules.composition import Source, is_dispensable
-from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
+from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion, time_conditions
 from pytest_evalstudio.contrib.questions.words import word_table
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def amount_questions(
         offsets: position of each token in the sentence.
     """
     for quantity, condition in hits:
+        if quantity.kind == "date" and time_conditions(source.text(list(source.clause.verb.doc))):
+            continue
         is_year = _YEAR.fullmatch(quantity.text) is not None
         if _has_rival(source.clause, quantity, hits, offsets) or (is_year and len(hits) > 1):
             continue
@@ -195,7 +197,7 @@ def _has_second_case(slot: Slot) -> bool:
 
 
 def _is_before(token: Token, unit: str) -> bool:
-    return token.i + 1 < len(token.doc) and token.nbor(1).text == unit
+    return token.i + 1 < len(token.doc) and str(token.nbor(1).text) == unit
 
 
 def _further_members(slot: Slot) -> set[int]:
@@ -306,7 +308,7 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request 
         return None
     rest = [each for each in part.tokens if each.i > slot.tokens[-1].i and each.i not in taken]
     whole = frozenset(each.i for each in part.tokens)
-    if rest and (rest[0].lower_ in table.words("attached") or rest[0].dep_ == "acl"):
+    if rest and (rest[0].lower_ in table.words("attached") or rest[0].dep_ == "acl" or rest[0].tag_ == "WDT"):
         return _Request(f"{phrase} {source.text(rest)}", whole)
     return _Request(phrase, frozenset(taken | {each.i for each in (*leading, *words)}))
 

@@ -122,6 +122,12 @@ def is_dispensable(part: Part, clause: Clause) -> bool:
     if part.role in language.words("clauses") and mark in language.words("reason marks"):
         return True
     # "so that ...", "mainly because of ...", "including ..."
+    if (
+        mark in ("when", "where")
+        and part.start > clause.verb.i
+        and clause.verb.doc[part.start - 1].text == ","
+    ):
+        return True
     has_comma = part.start > 0 and part.head.doc[part.start - 1].text == ","
     is_after = part.start > clause.verb.i
     return (

@@ -1,4 +1,4 @@
-"""Questions for the facts of a clause: persons, reasons, conditions, consequences, means, places and things."""
+"""Questions for the facts of a clause: persons, reasons, conditions, means, places and things."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural, text_of
 from pytest_evalstudio.contrib.questions.quantities import quantities_and_counts
-from pytest_evalstudio.contrib.questions.rules.composition import Source, mark_of, third_person
+from pytest_evalstudio.contrib.questions.rules.composition import (
+    Source,
+    is_dispensable,
+    mark_of,
+    third_person,
+)
 from pytest_evalstudio.contrib.questions.rules.conditions import items_condition
 from pytest_evalstudio.contrib.questions.rules.fact import Fact, make_fact
 from pytest_evalstudio.contrib.questions.rules.slots import time_conditions
@@ -118,7 +123,7 @@ def _condition(source: Source) -> Iterator[Fact | None]:
     marked = [part for part in clause.constituents if mark_of(part, clause)]
     for part in marked:
         mark = mark_of(part, clause)
-        if part.tokens[0].lower_ != mark:
+        if part.tokens[0].lower_ != mark or is_dispensable(part, clause) or _has_other_pronoun(part, clause):
             continue
         others = [other for other in clause.constituents if other is not part]
         if (
@@ -137,6 +142,13 @@ def _condition(source: Source) -> Iterator[Fact | None]:
             )
         elif mark in language.words("moment marks") and part.head.pos_ in ("VERB", "AUX"):
             yield make_fact(source.ask(language.phrase("moment"), _indices(part)), source.text(part.tokens))
+
+
+def _has_other_pronoun(part: Part, clause: Clause) -> bool:
+    """Report whether a condition has a pronoun that does not stand for the subject."""
+    pronouns = clause.language.entries("pronouns")
+    number = "plural" if clause.subject_head is not None and is_plural(clause.subject_head) else "singular"
+    return any(pronouns.get(each.lower_, number) != number for each in part.tokens)
 
 
 def _consequence(source: Source) -> Iterator[Fact | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -95,7 +96,7 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
     linking = pipeline.language.words("linking words")
     if doc[0].lower_ in linking:
         return
-    base = {0: _first_word(doc, corpus), **_titled(doc, pipeline)}
+    base = {0: _first_word(doc, pipeline, corpus), **_titled(doc, pipeline)}
     antecedent: tuple[Token | None, str] = (None, "")
     for clause in clauses(doc, pipeline.language):
         overrides = dict(base)
@@ -120,13 +121,14 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
         yield Source(clause=clause, overrides=overrides, not_word=pipeline.language.entries("words")["not"])
 
 
-def _first_word(doc: Doc, corpus: Corpus) -> str:
+def _first_word(doc: Doc, pipeline: Pipeline, corpus: Corpus) -> str:
     """Return the first word as within a sentence."""
     word = word_of(doc[0])
     is_name = len(doc) > 1 and doc[1].is_alpha and word_of(doc[1])[:1].isupper()
     if doc[0].pos_ in ("DET", "ADP", "PRON", "SCONJ", "ADV") and word != "I":
         return word[0].lower() + word[1:]
-    return word if is_name else uncapitalised(word, corpus)
+    has_capital = doc[0].pos_ == "NOUN" and "nouns" in pipeline.language.entries("words")
+    return word if is_name or has_capital else uncapitalised(word, corpus)
 
 
 def _titled(doc: Doc, pipeline: Pipeline) -> dict[int, str]:
@@ -161,6 +163,6 @@ def _subject_before(sentence: str, pipeline: Pipeline, corpus: Corpus) -> tuple[
 def _sentence_before(corpus: Corpus) -> dict[str, str]:
     before: dict[str, str] = {}
     sentences: Sequence[str] = corpus.sentences
-    for earlier, sentence in zip(sentences, sentences[1:], strict=False):
+    for earlier, sentence in itertools.pairwise(sentences):
         before.setdefault(sentence, earlier)
     return before

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pytest_evalstudio.contrib.questions.quantities import (
@@ -63,10 +62,10 @@ def slots(text: str) -> list[tuple[Quantity, str]]:
 
 
 def time_conditions(text: str) -> list[str]:
-    """Return a condition for each time of day of a text, in any notation.
+    r"""Return a condition for each time of day of a text, in any notation.
 
     >>> time_conditions("until 9 p.m.")
-    ['regexp("(?i)(?<![\\\\d:.])(?:9(?:[:.]00)?\\\\s?p\\\\.?m|21[:.]00)")']
+    ['regexp("(?i)(?<![\\d:.])(?:9(?:[:.]00)?\\s?p\\.?m|21[:.]00)")']
     """
     return [str(Regexp(_time_pattern(match.group()))) for match in _TIME_OF_DAY.finditer(text)]
 

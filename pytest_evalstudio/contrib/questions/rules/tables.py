@@ -54,7 +54,8 @@ _ADVERBS = {
     "annually": "year",
 }
 _SIGNAL = re.compile(
-    r"(?P<name>(?:error |fault )?code|(?:status )?light|colou?r|display|message|signal|symbol|indicator|alarm)s?"
+    r"(?P<name>(?:error |fault )?code|(?:status )?light|colou?r|display|message|signal|symbol"
+    r"|indicator|alarm)s?"
 )
 """Heads of first columns whose rows mean something."""
 _RULE = re.compile(r":?-{2,}:?")

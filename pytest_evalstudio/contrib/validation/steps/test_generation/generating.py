@@ -61,8 +61,8 @@ class Selection:
         chunks_excluded: ids of chunks that no question is made from.
         writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of
             `[judge]`; default: questions are extracted from the sentences of the documents without a model.
-        pipeline: the spaCy pipeline that parses the sentences, by its name; "" for none. Without it, questions
-            are made from tables, lists and patterns of quantities only.
+        pipeline: name of the spaCy pipeline that parses the sentences, "" for none. Without it, questions are
+            made from tables, lists and patterns of quantities only.
     """
 
     count: Count = 30
@@ -142,8 +142,8 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
     )
     if foreign and not corpus.excerpts:
         raise UnknownLanguage(
-            f"{describe_languages(foreign)}: the rules make questions from {NAMES[language]} sentences only; name"
-            " a `writer`, a language model that writes questions in the documents' language",
+            f"{describe_languages(foreign)}: the rules make questions from {NAMES[language]} sentences only;"
+            " name a `writer`, a language model that writes questions in the documents' language",
             source=str(context.folder),
         )
     return Material(
