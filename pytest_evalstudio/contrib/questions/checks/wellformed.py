@@ -67,6 +67,8 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
             word == "same" and token.i + 1 < len(doc) and token.nbor().lower_ == "time"
         ):
             return True
+        if word == "one" and token.dep_ in ("dobj", "pobj", "nsubj", "attr"):
+            return True
         if word == "that" and token.dep_ in ("det", "nsubj", "pobj", "dobj", "pron") and token.tag_ == "DT":
             return True
         if word in pronouns and (pronouns[word] not in numbers or _is_object_of_main_verb(token)):
@@ -98,7 +100,7 @@ def _subjects(evidence: str, pipeline: Pipeline) -> dict[str, str]:
 
 
 def _variants(question: str, subjects: Mapping[str, str], language: Language) -> Iterator[tuple[str, bool]]:
-    """Yield the question, and with a short question phrase and subject; and whether it begins with a phrase."""
+    """Yield the question, and with a short phrase and subject; and whether it begins with a phrase."""
     finite = language.words("finite words")
     words = question.split(" ")
     at = next((at for at, word in enumerate(words) if word.lower() in finite), -1)

@@ -111,7 +111,7 @@ def clauses(doc: Doc, language: Language) -> list[Clause]:
     roots = [sentence.root for sentence in doc.sents if len(sentence.text.strip()) > 1]
     if len(roots) != 1 or any(word_of(token) in _BRACKETS for token in doc):
         return []
-    if any(is_stray_verb(token, roots[0], language) for token in doc):
+    if any(is_stray_verb(token, roots[0], language) for token in doc) or _is_cut(doc, language):
         return []
     results: list[Clause] = []
     verbs = _verbs(roots[0], language)
@@ -172,7 +172,9 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
         return None
     if first is not None and first.is_command != (head is None):
         return None
-    if head is not None and (subject[0].dep_ == "prep" or not agrees((auxiliaries or [verb])[0], head)):
+    if head is not None and (
+        _is_unsure_subject(head, subject) or not agrees((auxiliaries or [verb])[0], head)
+    ):
         return None
     if first is not None and (not subjects):
         # "If you disagree, you may cancel and get the price back": the condition holds for both.
@@ -245,6 +247,8 @@ def _is_unsure(child: Token, verb: Token, subject: Token | None, language: Langu
     """Report whether a part shows that a parse is wrong, or that a sentence has a form without a rule."""
     if child.dep_ == "ccomp":
         return subject is None or child.i < verb.i  # "the tablets are safe, he said"
+    if child.dep_ in ("mark", "cp"):
+        return True  # a subordinate clause that is read as a second main clause
     if child.dep_ == "cc" and child.i > verb.i:
         return not any(_is_joined(each, language) for each in verb.children)
     if child.dep_ in language.words("objects") and child.i > verb.i and _has_comma_before(child):
@@ -257,6 +261,26 @@ def _is_unsure(child: Token, verb: Token, subject: Token | None, language: Langu
     if child.tag_ in _QUESTION_TAGS:
         return True  # "Where the agency is closed …": a fragment
     return child.dep_ in language.words("unsure") and not _is_joined(child, language)
+
+
+def _is_unsure_subject(head: Token, subject: Sequence[Token]) -> bool:
+    """Report whether a subject has words of another part, or stands for a noun: "the last"."""
+    if subject[0].dep_ == "prep" or head.pos_ in ("ADJ", "DET", "ADV"):
+        return True
+    articles = [each for each in subject[1:] if each.lower_ in ("a", "an", "the")]
+    return any(each.nbor(-1).pos_ in ("NOUN", "PROPN") for each in articles)
+
+
+def _is_cut(doc: Doc, language: Language) -> bool:
+    """Report whether a remark is not closed by a comma, or "but" joins no clauses: what follows is unclear."""
+    for token in doc:
+        if token.lower_ == "but" and token.dep_ == "cc" and token.head.pos_ not in _VERBAL:
+            return True
+        if token.dep_ in language.words("remarks") and token.i > token.head.i and _has_comma_before(token):
+            last = max(each.i for each in token.subtree)
+            if last + 1 < len(doc) and not doc[last].is_punct and not doc[last + 1].is_punct:
+                return True
+    return False
 
 
 def _is_unsure_start(part: Part, verb: Token, language: Language) -> bool:

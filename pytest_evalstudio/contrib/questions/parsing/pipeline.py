@@ -40,7 +40,7 @@ class Pipeline:
             return None
         doc = self._parsed(text, {})
         readings = self.language.entries("readings of ambiguous verbs")
-        if readings and not _has_verb(doc):
+        if readings and (not _has_verb(doc) or any(_is_misread(token, readings) for token in doc)):
             # A tagger reads "costs" as a noun in a short sentence, and "requires" never.
             other = self._parsed(text, readings)
             return other if _has_verb(other) else doc
@@ -82,6 +82,13 @@ def _is_apart(doc: Doc, hyphen: int) -> bool:
 
 def _has_verb(doc: Doc) -> bool:
     return any(token.dep_ == "ROOT" and token.pos_ in ("VERB", "AUX") for token in doc)
+
+
+def _is_misread(token: Token, readings: Any) -> bool:
+    """Report whether a verb before an amount was read as a noun: "a ticket costs £15"."""
+    is_noun = token.lower_ in readings and token.tag_.startswith("N")
+    following = token.doc[token.i + 1 : token.i + 2]
+    return is_noun and any(each.like_num or each.is_currency for each in following)
 
 
 def word_of(token: Token) -> str:

@@ -308,6 +308,8 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request 
         return None
     rest = [each for each in part.tokens if each.i > slot.tokens[-1].i and each.i not in taken]
     whole = frozenset(each.i for each in part.tokens)
+    if rest and rest[0].dep_ == "cc":
+        return None  # "on 25 December and on 1 January"
     if rest and (rest[0].lower_ in table.words("attached") or rest[0].dep_ == "acl" or rest[0].tag_ == "WDT"):
         return _Request(f"{phrase} {source.text(rest)}", whole)
     return _Request(phrase, frozenset(taken | {each.i for each in (*leading, *words)}))

@@ -82,7 +82,7 @@ def _is_person(lemma: str, entity: str, clause: Clause) -> bool:
     word = lemma.lower()
     if word in clause.language.words("general persons"):
         return False
-    return entity == "PERSON" or word in clause.language.words("person words")
+    return (entity == "PERSON" and lemma[:1].isupper()) or word in clause.language.words("person words")
 
 
 def _actor(source: Source) -> Iterator[Fact | None]:
@@ -95,6 +95,11 @@ def _actor(source: Source) -> Iterator[Fact | None]:
         return
     if any(each.lower_ in clause.language.words("negative words") for each in clause.verb.doc):
         return
+    is_bare = not is_plural(head) and not any(
+        each.dep_ in ("det", "poss", "compound") for each in head.children
+    )
+    if is_bare and head.pos_ != "PROPN":
+        return  # "supervisor means a user": a word, no person
     objects = [part for part in clause.constituents if part.role in clause.language.words("objects")]
     if not objects and len(list(clause.constituents)) < 2:
         return

@@ -39,6 +39,8 @@ class SentenceQuestions:
 
 
 _JOINT = re.compile(r";\s|,\s(?:while|whereas)\s")
+_FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine)\b")
+"""Words of a writer who is not named."""
 _NONE = SentenceQuestions()
 _TITLED = word_table("titled nouns")
 
@@ -47,6 +49,8 @@ _TITLED = word_table("titled nouns")
 def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
     """Return the questions for the quantities and facts of a sentence of the documents."""
     text = bare_statement(sentence)
+    if _FIRST_PERSON.search(text):
+        return _NONE
     if sentence.startswith("|") or not text.endswith("."):
         return _NONE
     pipeline = open_pipeline(corpus.pipeline)

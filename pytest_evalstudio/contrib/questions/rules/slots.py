@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from pytest_evalstudio.contrib.questions.quantities import (
     Quantity,
+    is_identifier,
     pattern,
     quantities_and_counts,
     range_pattern,
@@ -44,6 +45,7 @@ def slots(text: str) -> list[tuple[Quantity, str]]:
         hit
         for hit in quantities_and_counts(text)
         if not any(start <= hit.start < end for start, end in times)
+        and not is_identifier(hit, text[: hit.start], text[hit.end :])
     ]
     merged: list[tuple[Quantity, str]] = []
     at = 0
