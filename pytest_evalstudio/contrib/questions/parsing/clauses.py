@@ -251,7 +251,8 @@ def _is_unsure(child: Token, verb: Token, subject: Token | None, language: Langu
         return True  # a subordinate clause that is read as a second main clause
     if child.dep_ == "cc" and child.i > verb.i:
         return not any(_is_joined(each, language) for each in verb.children)
-    if child.dep_ in language.words("objects") and child.i > verb.i and _has_comma_before(child):
+    nominal = language.words("objects") | language.words("measures")
+    if child.dep_ in nominal and child.i > verb.i and _has_comma_before(child):
         return True
     is_bare = child.dep_ in language.words("clauses") and child.i < verb.i and child.tag_ in ("VB", *FINITE)
     if is_bare and not any(

@@ -87,9 +87,14 @@ def _is_person(lemma: str, entity: str, clause: Clause) -> bool:
 
 def _actor(source: Source) -> Iterator[Fact | None]:
     """Yield the question for a person or body that does something: "Who approves requests?"."""
-    clause = source.clause
+    clause, language = source.clause, source.clause.language
     head = clause.subject_head
-    if head is None or not clause.is_first or clause.is_passive or clause.lemma in ("be", "have", "become"):
+    if (
+        head is None
+        or not clause.is_first
+        or clause.is_passive
+        or clause.lemma in language.words("stative verbs")
+    ):
         return
     if not _is_person(head.lemma_, head.ent_type_, clause) or any(each.like_num for each in clause.subject):
         return
