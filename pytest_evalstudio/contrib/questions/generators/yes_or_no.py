@@ -139,8 +139,10 @@ def _false(question: str, hits: list[Quantity], source: Source) -> str:
     words = {each.lower_ for each in source.clause.auxiliaries}
     if words & (_OBLIGED | _ALLOWED):
         return ""
-    subject = source.text(source.clause.subject)
-    if quantity.text in subject:
+    marked = source.clause.language.words("clauses")
+    conditions = [part.tokens for part in source.clause.constituents if part.role in marked]
+    # "Is a reminder sent when it is ten days late?" is true where seven days are enough.
+    if any(quantity.text in source.text(tokens) for tokens in (source.clause.subject, *conditions)):
         return ""
     value = value_of(quantity.text)
     is_beyond = quantity.kind == "percent" and value is not None and value * _MORE > _WHOLE
