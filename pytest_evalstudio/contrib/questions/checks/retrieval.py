@@ -14,7 +14,6 @@ from pytest_evalstudio.stats.types import Floats
 
 ANSWERED = 0.9
 """Minimum share of a question's word weights in a sentence that answers it."""
-_QUESTION_WORDS = word_table("question words")
 _CHOICES = re.compile(r"\sA\)\s.*$", re.DOTALL)
 _LONGEST_WORD = 40
 SECTION = "Under “"
@@ -48,7 +47,14 @@ def stems(text: str) -> list[str]:
 def query_terms(question: str) -> list[str]:
     """Return the distinct stems of a question without question words, choices and quoted title."""
     words = stems(bare_question(question))
-    return list(dict.fromkeys([word for word in words if word not in _QUESTION_WORDS] or words))
+    return list(dict.fromkeys([word for word in words if word not in _question_words()] or words))
+
+
+@functools.cache
+def _question_words() -> frozenset[str]:
+    """Return the words of question phrases, and their stems."""
+    words = word_table("question words")
+    return words | frozenset(map(_stem, words))
 
 
 @functools.cache

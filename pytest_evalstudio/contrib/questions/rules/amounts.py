@@ -303,6 +303,7 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request 
     before = " ".join(each.lower_ for each in words)
     if before == "to" and any(other.tokens[0].lower_ == "from" for other in clause.constituents):
         return None
+    before = "up to" if before == "up" else before
     phrase = _phrase_after(clause, slot, before)
     if not phrase:
         return None

@@ -248,9 +248,10 @@ def _frequency(source: Source) -> Iterator[Fact | None]:
             part.role in language.words("measures") and words[0] in ("every", "each") and len(words) <= 5
         )
         others = [each.lower_ for other in clause.constituents if other is not part for each in other.tokens]
-        if language.words("days").intersection(others):
-            continue
-        if is_adverb or (is_times and part.role in ("npadvmod", "advmod", "dobj")) or is_recurring:
+        is_joined = any(each.dep_ == "cc" for other in clause.constituents for each in other.tokens)
+        if is_joined or language.words("days").intersection(others):
+            continue  # "a course now and another one once a year"
+        if is_adverb or (is_times and part.role in ("npadvmod", "advmod")) or is_recurring:
             yield make_fact(
                 source.ask(language.phrase("frequency"), _indices(part)), source.text(part.tokens)
             )
@@ -268,7 +269,11 @@ def _day(source: Source) -> Iterator[Fact | None]:
         first = part.tokens[0].lower_
         if not is_day or first not in ("on", "in", "at", "from", "until", "before", "between"):
             continue
-        if first == "from" and any(other.tokens[0].lower_ == "to" for other in clause.constituents):
+        if any(each.dep_ == "cc" for each in part.tokens) and first != "between":
+            continue
+        if first in ("from", "on") and any(
+            other is not part and other.tokens[0].lower_ in ("to", "from") for other in clause.constituents
+        ):
             continue
         text = source.text(part.tokens)
         times = time_conditions(text)
