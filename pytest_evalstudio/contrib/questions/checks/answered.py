@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LEAD = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
-_MIN_SHARE = 0.6
-"""Minimum share of the words of a question that its sentence must have."""
 _SPLIT = re.compile(r";\s|,\s(?:and|while|whereas|but)\s")
 
 

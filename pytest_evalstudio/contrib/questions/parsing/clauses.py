@@ -273,7 +273,7 @@ def _is_unsure_subject(head: Token, subject: Sequence[Token]) -> bool:
 
 
 def _is_cut(doc: Doc, language: Language) -> bool:
-    """Report whether a remark is not closed by a comma, or "but" joins no clauses: what follows is unclear."""
+    """Report whether a remark is not closed by a comma, or "but" joins no clauses."""
     for token in doc:
         if token.lower_ == "but" and token.dep_ == "cc" and token.head.pos_ not in _VERBAL:
             return True

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural, text_of
+from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, text_of
 from pytest_evalstudio.contrib.questions.parsing.pipeline import lemma_of, word_of
 from pytest_evalstudio.contrib.questions.rules.wording import as_customer
 
@@ -146,11 +146,6 @@ def mark_of(part: Part, clause: Clause) -> str:
         each for each in part.tokens if each.dep_ in ("mark", "advmod", "cp") and each.head.i == part.head.i
     ]
     return marks[0].lower_ if marks else ""
-
-
-def with_plural(head: Token) -> bool:
-    """Report whether a verb with a subject is plural."""
-    return is_plural(head)
 
 
 def _singular(word: str, clause: Clause, token: Token) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural, text_of
 from pytest_evalstudio.contrib.questions.quantities import quantities_and_counts
@@ -192,8 +193,6 @@ def _consequence(source: Source) -> Iterator[Fact | None]:
 
 
 def _with(clause: Clause, parts: Sequence[Part]) -> Clause:
-    from dataclasses import replace
-
     return replace(clause, parts=tuple(parts))
 
 

@@ -16,7 +16,6 @@ from pytest_evalstudio.core.plugins.generator import Corpus
 
 _BOUND = r"(?P<bound>(?:at least|at most|up to|about|around|no more than|no later than|a maximum of)\s)?"
 _MAX_WORDS = 16
-_QUANTITY = "QUANTITY"
 _CLAUSE = re.compile(
     r"(?i)\b(?:if|when|unless|who|which|that|because|while|but|until|it|they|this|these|we|you)\b"
 )
