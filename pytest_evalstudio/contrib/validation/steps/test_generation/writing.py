@@ -178,8 +178,8 @@ def checked(
     if draft is not None and holds_personal_data(draft):
         return None, "with personal data or secrets"
     if draft is not None and not request.planted and request.spec.purpose == "ordinary":
-        language = language_of([draft.question, draft.evidence])
-        is_parsed = language == pipeline_language(pipeline)
+        language = language_of([draft.question, *request.excerpt.sentences])
+        is_parsed = language in ("", pipeline_language(pipeline))
         if problem := question_problem(draft, pipeline) if is_parsed else "":
             return None, problem
     return draft, reason
