@@ -54,11 +54,11 @@ def test_each_role_signs_and_may_sign_again(workflow: Path) -> None:
         (entry["sign_off"]["role"], entry["sign_off"]["decision"], entry["void"])
         for entry in card(workflow)["sign_offs"]
     ]
-    expected = [("developer", "insufficient evidence", []), ("validator", "fit with limits", [])]
+    expected = [("developer", "not fit", []), ("validator", "fit with limits", [])]
     assert shown == expected, "the sign-off of one role does not make that of the other void"
     kept = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["links"]
     decisions = [entry["sign_off"]["decision"] for entry in kept]
-    assert decisions == ["insufficient evidence", "not fit", "fit with limits"]
+    assert decisions == ["not fit", "not fit", "fit with limits"]
     assert [entry["previous"] for entry in kept[1:]] == [entry["head"] for entry in kept[:-1]]
 
 
@@ -66,7 +66,7 @@ def test_an_overridden_conclusion_needs_a_reason_and_is_shown(
     workflow: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert sign(workflow, "--name", "Bo", "--conclusion", "fit") == 2
-    assert "overrides the report's conclusion, 'insufficient evidence'" in capsys.readouterr().err
+    assert "overrides the report's conclusion, 'not fit'" in capsys.readouterr().err
     assert sign(workflow, "--name", "Bo", "--conclusion", "fit", "--comment", "Pilot of 10 users.") == 0
     shown = "overrides the report&#39;s conclusion"
     for name in ("workflow_report.html", "model_card.html"):
@@ -74,7 +74,7 @@ def test_an_overridden_conclusion_needs_a_reason_and_is_shown(
         assert shown in text or shown.replace("&#39;", "'") in text
         assert "Pilot of 10 users." in text
     report = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
-    beside = report.partition("Conclusion: insufficient evidence")[2].partition("Findings:")[0]
+    beside = report.partition("Conclusion: not fit")[2].partition("Findings:")[0]
     assert "Overridden by the validator" in beside
     assert "Pilot of 10 users." in beside
 
