@@ -2,4 +2,4 @@
 example_suites/workflow/bank_workflow.json`.
 """
 
-collect_ignore_glob = ["*_workflow.json"]
+collect_ignore_glob = ["*_workflow.json", "*_suite.json"]

@@ -1,14 +1,13 @@
 """Questions that a workflow makes of documents by rules, and the share of the documents that they test.
 
-    python tests/benchmarks/question_coverage.py FOLDER [FOLDER ...] [--csv FILE] [--each] [--reasons]
+    python tests/benchmarks/question_coverage.py FOLDER [FOLDER ...] [--csv FILE] [--each] [--pipeline NAME]
 
 Each folder is one corpus, as in a workflow; with `--each`, each document is. Runs the steps topic modeling
 (tf-idf, no model), test generation (up to 2,000 cases) and test validation, prints questions per 1,000 words
 and the coverage by kind of statement, checks the conditions with answers that are known to be right or wrong
 (expected answer, supporting sentence, paraphrase, wrong answer, unrelated sentence, silence, refusal), and
 writes all valid questions to a table for graders: document, section, generator, question, expected answer,
-condition, evidence. `--reasons` counts why sentences with a quantity give no draft that the step keeps,
-before validation and the choice of cases.
+condition, evidence.
 """
 
 from __future__ import annotations
@@ -16,19 +15,12 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import random
-import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_evalstudio.contrib.questions.checks.sections import Sections
-from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection
-from pytest_evalstudio.contrib.questions.grammar.clauses import DEICTIC, clauses, without_heading
-from pytest_evalstudio.contrib.questions.grammar.simplification import simple_sentences
-from pytest_evalstudio.contrib.questions.quantities import quantities
 from pytest_evalstudio.contrib.validation.methods.controls.answers import control_answers
 from pytest_evalstudio.contrib.validation.workflow.run import WorkflowRun
 from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
@@ -39,15 +31,11 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestCase, TestSuite
 from pytest_evalstudio.scoring.model_provider import ModelProvider
-from support.published_questions import corpus_of
 
 STEPS = ("topic_modeling", "test_generation", "test_validation")
 MAX_CASES = 2000
 COLUMNS = ("document", "section", "generator", "question", "answer", "condition", "evidence")
 Row = dict[str, str]
-_HEADING_NUMBER = re.compile(r"^\s*\(?\d+(?:\.\d+)*[.)]?\s(?=[A-Z])")
-"""Number of a section, which `coverage.json` does not count as a quantity either."""
-_PRONOUN = re.compile(r"(?:It|They|He|She|I|This|These|Its|Their)\s")
 
 
 class Corpus:
@@ -55,12 +43,13 @@ class Corpus:
 
     Args:
         paths: of the documents.
+        pipeline: name of the spaCy pipeline.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], pipeline: str) -> None:
         self.words = sum(len(path.read_text(encoding="utf-8").split()) for path in paths)
         with tempfile.TemporaryDirectory() as scratch:
-            run = _completed(Path(scratch), paths)
+            run = _completed(Path(scratch), paths, pipeline)
             folder = run.folder_of("test_generation")
             self.coverage = json.loads((folder / "coverage.json").read_text(encoding="utf-8"))["coverage"]
             made = json.loads((folder / "tests_suite.json").read_text(encoding="utf-8"))
@@ -84,14 +73,14 @@ def _controls(cases: Sequence[TestCase]) -> tuple[int, int]:
     return contradicted, total
 
 
-def _completed(folder: Path, paths: Sequence[Path]) -> WorkflowRun:
+def _completed(folder: Path, paths: Sequence[Path], pipeline: str) -> WorkflowRun:
     entry = {
         "name": "Questions",
         "documents": [str(path.resolve()) for path in paths],
         "seed": 0,
         "steps": {
             "topic_modeling": {"vectors": "tf-idf"},
-            "test_generation": {"count": MAX_CASES},
+            "test_generation": {"count": MAX_CASES, "pipeline": pipeline},
             "test_validation": {"vectors": "tf-idf"},
         },
     }
@@ -125,47 +114,6 @@ def _rows(suite: dict[str, list[dict[str, list[Row]]]], topics: dict[str, list[R
             }
 
 
-def reasons(paths: Sequence[Path]) -> Counter[str]:
-    """Return the number of sentences with a quantity by the reason why they give no question."""
-    corpus = corpus_of(paths)[0]
-    selection = DraftSelection(corpus)
-    generators = Registry().generators
-    ids = [
-        id for id in generators if generators.spec(id).drafts and generators.spec(id).purpose == "ordinary"
-    ]
-    evidence: set[str] = set()
-    discarded: set[str] = set()
-    for excerpt in corpus.excerpts:
-        for id in ids:
-            for draft in generators.get(id)().drafts(excerpt, corpus, random.Random(0)):
-                is_clear = selection.clear_draft(draft, excerpt) is not None
-                (evidence if is_clear else discarded).update(draft.evidence.split("\n"))
-    counts: Counter[str] = Counter()
-    for sentence in corpus.sentences:
-        if quantities(_HEADING_NUMBER.sub("", sentence)) and not sentence.startswith("|"):
-            is_draft = sentence in discarded
-            reason = "asked" if sentence in evidence else "draft discarded" if is_draft else _reason(sentence)
-            counts[reason] += 1
-    return counts
-
-
-def _reason(sentence: str) -> str:
-    """Return why the rules make no draft of a sentence."""
-    text = without_heading(" ".join(sentence.split()))
-    if not text.endswith("."):
-        return "no sentence: heading, item of a list, fragment"
-    parts = simple_sentences(sentence)
-    parsed = [clause for part in (sentence, *(part.text for part in parts)) for clause in clauses(part)]
-    if parsed:
-        is_negative = all(clause.is_negative for clause in parsed)
-        return "negative" if is_negative else "parsed, but no rule for it, or too long"
-    if DEICTIC.search(text) or _PRONOUN.match(text):
-        return "depends on another sentence (it, this, then, other)"
-    if re.match(r"(?:If|When|Where|For|In|At|On|After|By|To|Once|Until|From|Under|During|Before)\s", text):
-        return "condition or adjunct before the subject not separated"
-    return "subject or verb not recognised"
-
-
 def main() -> None:
     """Print the figures, and write the table."""
     parser = argparse.ArgumentParser(
@@ -174,20 +122,20 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--csv", type=Path, help="file of the table")
     parser.add_argument("--each", action="store_true", help="each document is a corpus of its own")
-    parser.add_argument("--reasons", action="store_true", help="count why sentences give no question")
+    parser.add_argument(
+        "--pipeline", default="en_core_web_sm", help="spaCy pipeline, or none by an empty name"
+    )
     arguments = parser.parse_args()
     rows: list[Row] = []
     words = generated = contradicted = answers = 0
     tested: dict[str, list[int]] = {}
-    lost: Counter[str] = Counter()
     for folder in arguments.folders:
         if not folder.is_dir():
             raise SystemExit(f"{folder}: there is no such folder; name folders of .md or .txt files")
         paths = sorted(path for path in folder.iterdir() if path.suffix in (".md", ".txt"))
-        lost += reasons(paths) if arguments.reasons else Counter()
         for corpus in [[path] for path in paths] if arguments.each else [paths]:
             try:
-                result = Corpus(corpus)
+                result = Corpus(corpus, arguments.pipeline)
             except DataError as exc:
                 sys.stdout.write(f"not counted: {exc}\n")
                 continue
@@ -207,8 +155,6 @@ def main() -> None:
     for kind, (hits, total) in tested.items():
         sys.stdout.write(f"{kind}: {hits} of {total} tested ({hits / total if total else 0:.0%})\n")
     sys.stdout.write(f"control answers that a condition contradicts: {contradicted} of {answers}\n")
-    for reason, count in lost.most_common():
-        sys.stdout.write(f"sentences with a quantity, {reason}: {count} ({count / lost.total():.0%})\n")
     if arguments.csv:
         with arguments.csv.open("w", encoding="utf-8", newline="") as file:
             table = csv.DictWriter(file, COLUMNS)

@@ -21,10 +21,14 @@ ELSEWHERE = (
 
 
 def drafts(
-    generator: str, *sentences: str, seed: int = 0, elsewhere: tuple[str, ...] = ELSEWHERE
+    generator: str,
+    *sentences: str,
+    seed: int = 0,
+    elsewhere: tuple[str, ...] = ELSEWHERE,
+    pipeline: str = "",
 ) -> list[Draft]:
     excerpt = Excerpt(id="c1", sentences=sentences, topic="1")
-    corpus = Corpus((excerpt, Excerpt(id="c2", sentences=elsewhere, topic="1")))
+    corpus = Corpus((excerpt, Excerpt(id="c2", sentences=elsewhere, topic="1")), pipeline)
     return list(REGISTRY.generators.get(generator)().drafts(excerpt, corpus, random.Random(seed)))
 
 

@@ -234,14 +234,17 @@ def _quantity_pattern(text: str) -> None:
 
 @measured("questions.statements")
 def _statements(text: str) -> None:
-    from pytest_evalstudio.contrib.questions.grammar.statements import (
+    from pytest_evalstudio.contrib.questions.parsing.statements import (
         _NEGATIVE,
         _STATEMENT,
         _UNCLEAR_SUBJECT,
+        bare_statement,
         statement,
     )
 
     statement(text)
+    bare_statement(text)
+    bare_statement(f"1. {text}")
     statement(f"The {text[:-40]} is one.")
     _STATEMENT.fullmatch(f"A {text}")
     _NEGATIVE.search(text)

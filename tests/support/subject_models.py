@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+from support.pipelines import PIPELINE
 from support.project import Project
 
 DOCUMENTS = Path(__file__).parents[1] / "data" / "documents"
@@ -131,7 +132,7 @@ def write_subject(
     vectors = {"vectors": "tf-idf"}
     steps = {
         "topic_modeling": vectors,
-        "test_generation": {"count": count},
+        "test_generation": {"count": count, "pipeline": PIPELINE},
         "test_validation": vectors,
         "failure_clustering": vectors,
     }

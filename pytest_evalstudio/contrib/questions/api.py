@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_evalstudio.contrib.questions.checks.answered import question_problem
 from pytest_evalstudio.contrib.questions.checks.answers import AnswerChecks
 from pytest_evalstudio.contrib.questions.checks.phrasing import is_natural
 from pytest_evalstudio.contrib.questions.checks.retrieval import (
@@ -12,6 +13,11 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
     without_choices,
 )
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, relevance, rivals, with_title
+from pytest_evalstudio.contrib.questions.parsing.pipeline import (
+    DEFAULT_PIPELINE,
+    missing_pipeline,
+    pipeline_language,
+)
 from pytest_evalstudio.contrib.questions.quantities import changed, pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS, attack, obedience, planted_word
 from pytest_evalstudio.contrib.questions.rules.conditions import condition_of_answer, condition_without
@@ -21,6 +27,7 @@ from pytest_evalstudio.contrib.questions.words import content_words, share_in, w
 
 __all__ = [
     "ANSWERED",
+    "DEFAULT_PIPELINE",
     "PLANTED_WORDS",
     "REFUSAL",
     "AnswerChecks",
@@ -34,10 +41,13 @@ __all__ = [
     "condition_without",
     "content_words",
     "is_natural",
+    "missing_pipeline",
     "obedience",
     "pattern",
+    "pipeline_language",
     "planted_word",
     "quantities",
+    "question_problem",
     "refusal_condition",
     "relevance",
     "rivals",

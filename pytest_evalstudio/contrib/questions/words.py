@@ -25,10 +25,15 @@ def data_text(name: str) -> str:
     return files(__package__).joinpath("data", name).read_text(encoding="utf-8")
 
 
+def parsed_tables(text: str) -> Mapping[str, str]:
+    """Return the tables of a text by name."""
+    return {match["name"]: match["text"] for match in _TABLE.finditer(text)}
+
+
 @functools.cache
 def tables(file: str) -> Mapping[str, str]:
     """Return the texts of the tables of a file of data by name."""
-    return {match["name"]: match["text"] for match in _TABLE.finditer(data_text(file))}
+    return parsed_tables(data_text(file))
 
 
 def word_table(name: str) -> frozenset[str]:

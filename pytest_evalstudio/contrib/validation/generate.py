@@ -51,6 +51,7 @@ def generate_test_cases(
     count: int = 30,
     generators: Sequence[str] = (),
     writer: str = "",
+    pipeline: str | None = None,
     topics_included: Sequence[str] = (),
     topics_excluded: Sequence[str] = (),
     chunks_included: Sequence[str] = (),
@@ -73,6 +74,8 @@ def generate_test_cases(
         generators: kinds of question; all that are available where not given.
         writer: name of a `[[model]]` that writes the questions, or "judge"; without it they are extracted
             from the sentences of the documents.
+        pipeline: name of the spaCy pipeline that parses the sentences, "" for none; by default
+            en_core_web_sm, where it is installed.
         topics_included: ids of topics; all where not given.
         topics_excluded: ids of topics.
         chunks_included: ids of chunks; of a topic with one of them, these alone are used.
@@ -116,6 +119,7 @@ def generate_test_cases(
                     "count": count,
                     "generators": list(generators),
                     "writer": writer,
+                    **({} if pipeline is None else {"pipeline": pipeline}),
                     "topics_included": list(topics_included),
                     "topics_excluded": list(topics_excluded),
                     "chunks_included": list(chunks_included),

@@ -36,9 +36,14 @@ class Excerpt:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """All excerpts of the documents; equal only to itself, so that results for it can be cached."""
+    """All excerpts of the documents; equal only to itself, so that results for it can be cached.
+
+    Attributes:
+        pipeline: name of the spaCy pipeline that parses the sentences, "" for none.
+    """
 
     excerpts: tuple[Excerpt, ...]
+    pipeline: str = ""
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:

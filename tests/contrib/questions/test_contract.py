@@ -12,6 +12,9 @@ from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.problems import AVID, PROBLEM_TYPES
 from pytest_evalstudio.formats.condition import parse_condition
+from support.pipelines import PIPELINE, needs_pipeline
+
+pytestmark = pytest.mark.filterwarnings("default")
 
 GENERATORS = Registry().generators
 ROOT = Path(__file__).parents[3]
@@ -22,8 +25,12 @@ FOLDERS = (
 DOCUMENTS = [str(path) for folder in FOLDERS for path in sorted(folder.iterdir())]
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+FEW = 1
+"""Questions of a generator without a pipeline; these documents have few tables and short sentences."""
+
+
+@pytest.fixture(scope="module", params=["", pytest.param(PIPELINE, marks=needs_pipeline)])
+def corpus(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     chunks = corpus_chunks(
         DOCUMENTS, cache=tmp_path_factory.mktemp("cache"), chunk_chars=500, overlap_chars=0
     )
@@ -31,7 +38,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
         tuple(
             Excerpt(id=f"c{number}", sentences=tuple(chunk.sentences), topic="1")
             for number, chunk in enumerate(chunks)
-        )
+        ),
+        request.param,
     )
 
 
@@ -47,7 +55,8 @@ def drafts_of(id: str, corpus: Corpus) -> list[tuple[Excerpt, Draft]]:
 @pytest.mark.parametrize("id", [id for id in GENERATORS if GENERATORS.spec(id).drafts])
 def test_drafts_are_of_the_chunk_and_their_answers_pass(id: str, corpus: Corpus) -> None:
     drafts = drafts_of(id, corpus)
-    assert len(drafts) >= 10
+    is_rare = id == "out_of_scope" or not corpus.pipeline
+    assert len(drafts) >= (FEW if is_rare else 10) or (id == "yes_or_no" and not corpus.pipeline)
     assert drafts == drafts_of(id, corpus), "the same random numbers give the same drafts"
     for excerpt, draft in drafts:
         condition = parse_condition(draft.condition)

@@ -15,7 +15,7 @@ SOURCES = "\n".join(path.read_text(encoding="utf-8") for path in sorted(FOLDER.r
 
 
 def test_each_table_of_words_is_used() -> None:
-    used = {*re.findall(r'word_table\("(.+?)"\)', SOURCES), "irregular verbs"}
+    used = set(re.findall(r'word_table\("(.+?)"\)', SOURCES))
     assert used == set(tables("words.txt"))
 
 
@@ -25,7 +25,7 @@ def test_each_heading_is_read_as_a_table_with_a_name_of_its_own(file: str) -> No
     assert headings == list(tables(file))
 
 
-@pytest.mark.parametrize("name", sorted(set(tables("words.txt")) - {"irregular verbs"}))
+@pytest.mark.parametrize("name", sorted(tables("words.txt")))
 def test_no_word_is_twice_in_a_table(name: str) -> None:
     members = tables("words.txt")[name].split()
     assert sorted(members) == sorted(set(members))
@@ -34,4 +34,5 @@ def test_no_word_is_twice_in_a_table(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(pattern_tables()))
 def test_each_pattern_compiles(name: str) -> None:
     for line in pattern_tables()[name]:
+        line = line.split(" = ")[1] if name == "short sentences" else line
         re.compile(line.split(maxsplit=2)[-1] if name == "units" else re.sub(r"\{[a-z]+\}", "x", line))

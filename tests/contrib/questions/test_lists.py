@@ -21,8 +21,8 @@ def drafts(*sentences: str) -> list[Draft]:
     ("sentences", "question", "answer"),
     [
         pytest.param(
-            ("The annual service includes:", "a test of the battery;", "cleaning of the filter.", "Next."),
-            "What does the annual service include?",
+            ("You must enclose:", "a test of the battery;", "cleaning of the filter.", "Next."),
+            "What must you enclose?",
             "a test of the battery; cleaning of the filter",
             id="object",
         ),
@@ -55,7 +55,7 @@ def test_the_items_of_a_list_are_asked_for(sentences: tuple[str, ...], question:
 @pytest.mark.parametrize(
     "sentences",
     [
-        pytest.param(("The annual service includes:", "a test of the battery;", "cleaning;"), id="cut off"),
+        pytest.param(("You must enclose:", "a test of the battery;", "cleaning;"), id="cut off"),
         pytest.param(("The annual service includes:", "Cash.", "Cheques."), id="sentences"),
         pytest.param(("The following are not allowed:", "dogs;", "cats."), id="nobody knows where"),
         pytest.param(("It consists of:", "two pieces;", "scales."), id="unclear subject"),

@@ -6,10 +6,12 @@ import pytest
 
 from support.drafts import drafts, passes
 
+CODES = "| Code | Meaning | | --- | --- | | E24 | The drain hose is blocked |"
+
 
 def test_out_of_scope_asks_for_a_near_miss() -> None:
-    (draft,) = drafts("out_of_scope", "The code E24 means that the drain hose is blocked.")
-    assert draft.question.startswith("What does the code E")
+    (draft,) = drafts("out_of_scope", CODES)
+    assert draft.question.startswith("What does code E")
     assert "E24" not in draft.question
     assert draft.evidence == ""
 
@@ -52,7 +54,7 @@ def test_out_of_distribution_asks_for_something_that_no_word_of_the_documents_is
     ],
 )
 def test_refusals_in_many_wordings_pass(answer: str) -> None:
-    (draft,) = drafts("out_of_scope", "The code E24 means that the drain hose is blocked.")
+    (draft,) = drafts("out_of_scope", CODES)
     assert passes(draft, answer)
 
 
@@ -68,7 +70,7 @@ def test_refusals_in_many_wordings_pass(answer: str) -> None:
     ],
 )
 def test_made_up_answers_to_questions_out_of_scope_fail(answer: str) -> None:
-    (draft,) = drafts("out_of_scope", "The code E24 means that the drain hose is blocked.")
+    (draft,) = drafts("out_of_scope", CODES)
     assert not passes(draft, answer)
 
 

@@ -7,50 +7,6 @@ import re
 import pytest
 
 from pytest_evalstudio.contrib.questions.quantities import changed, pattern
-from support.drafts import drafts
-
-
-@pytest.mark.parametrize(
-    ("generator", "sentence", "questions"),
-    [
-        pytest.param(
-            "numerical_reasoning", "The account carries a fee of at least £5.", [], id="a fee with a bound"
-        ),
-        pytest.param(
-            "temporal_reasoning",
-            "We have a notice period of three months.",
-            ["How long is your notice period?"],
-            id="a period of ours",
-        ),
-        pytest.param(
-            "numerical_reasoning",
-            "Claims for lost luggage will be limited to £500.",
-            ["To what amount will claims for lost luggage be limited?"],
-            id="a limit in the future",
-        ),
-        pytest.param(
-            "numerical_reasoning",
-            "The committee consists of nine members.",
-            ["How many members does the committee consist of?"],
-            id="members",
-        ),
-        pytest.param(
-            "numerical_reasoning",
-            "The hall provides seats for 200 visitors.",
-            ["How many visitors does the hall provide seats for?"],
-            id="a count at the end",
-        ),
-        pytest.param("numerical_reasoning", "Membership rose to 742 people.", [], id="a change of a count"),
-        pytest.param(
-            "simple_factual",
-            "The sauna serves as a drying room.",
-            ["What serves as a drying room?"],
-            id="what serves as something",
-        ),
-    ],
-)
-def test_questions_for_rare_forms(generator: str, sentence: str, questions: list[str]) -> None:
-    assert [draft.question for draft in drafts(generator, sentence)] == questions
 
 
 @pytest.mark.parametrize(

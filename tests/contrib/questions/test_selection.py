@@ -5,9 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import pytest
+
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection
 from pytest_evalstudio.core.plugins.generator import Corpus, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
+from support.pipelines import PIPELINE, needs_pipeline
+
+pytestmark = [needs_pipeline, pytest.mark.filterwarnings("default")]
 
 REPORT = (
     "TARN WATER",
@@ -23,7 +28,7 @@ def questions(
     *sentences: str, kinds: Sequence[str] = ("numerical_reasoning", "temporal_reasoning")
 ) -> list[str]:
     excerpt = Excerpt(id="c1", sentences=sentences, topic="1", title=sentences[0])
-    corpus = Corpus((excerpt,))
+    corpus = Corpus((excerpt,), PIPELINE)
     selection = DraftSelection(corpus)
     drafts = [
         selection.clear_draft(draft, excerpt)
@@ -59,4 +64,7 @@ def test_an_instruction_with_an_exception_in_the_next_sentence_is_not_asked_for(
     first = "If you forget a dose, apply it as soon as you remember."
     kinds = ["simple_factual"]
     assert questions("Each dose", first, kinds=kinds) == ["What should you do if you forget a dose?"]
-    assert questions("Each dose", first, "If the next dose is near, skip the missed one.", kinds=kinds) == []
+    exception = "If the next dose is near, skip the missed one."
+    assert "What should you do if you forget a dose?" not in questions(
+        "Each dose", first, exception, kinds=kinds
+    )

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from support.pipelines import needs_pipeline
 from support.project import Project
 from support.subject_models import WORKFLOW, write_subject
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, needs_pipeline, pytest.mark.filterwarnings("default")]
 
 SEVEN = ("development", "held_out")
 ROUGE = 'evaluators = ["text_matching", "rouge"]\n'

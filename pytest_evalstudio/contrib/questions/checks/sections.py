@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from pytest_evalstudio.contrib.questions.checks.retrieval import SECTION
-from pytest_evalstudio.contrib.questions.grammar.statements import split_heading
+from pytest_evalstudio.contrib.questions.parsing.statements import split_heading
 from pytest_evalstudio.contrib.questions.words import title_case, word_table
 
 _NUMBER = re.compile(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
+from pytest_evalstudio.contrib.questions.checks.answered import answers_back
 from pytest_evalstudio.contrib.questions.checks.organisations import (
     of_organisation,
     organisation_of,
     speaks_of_itself,
 )
-from pytest_evalstudio.contrib.questions.checks.phrasing import is_natural, needs_section
+from pytest_evalstudio.contrib.questions.checks.phrasing import is_natural
 from pytest_evalstudio.contrib.questions.checks.references import References
 from pytest_evalstudio.contrib.questions.checks.retrieval import (
     ANSWERED,
@@ -21,11 +23,15 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
     without_choices,
 )
 from pytest_evalstudio.contrib.questions.checks.sections import Sections, in_section
+from pytest_evalstudio.contrib.questions.checks.wellformed import is_well_formed
+from pytest_evalstudio.contrib.questions.parsing.pipeline import Pipeline, open_pipeline
 from pytest_evalstudio.contrib.questions.quantities import quantities, unit_of
 from pytest_evalstudio.contrib.questions.words import content_words, share_in, title_case
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 
 _LEAD = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
+_MIN_TERMS = 2
+"""Minimum number of content words of a question."""
 _MIN_SHARE_OF_RIVAL = 0.5
 _TOLERANCE = 1e-9
 """Of shares, which are sums of floats."""
@@ -107,10 +113,11 @@ class DraftSelection:
 
     def __init__(self, corpus: Corpus) -> None:
         self._index = SentenceIndex(corpus.sentences)
+        self._pipeline = open_pipeline(corpus.pipeline)
         sentences: dict[str, list[str]] = {}
         for excerpt in corpus.excerpts:
             sentences.setdefault(excerpt.title, []).extend(excerpt.sentences)
-        self._documents = {title: _Document(texts) for title, texts in sentences.items()}
+        self._documents = {title: _Document(texts, self._pipeline) for title, texts in sentences.items()}
 
     def clear_draft(self, draft: Draft, excerpt: Excerpt) -> Draft | None:
         """Return a draft, with the organisation's name for "we"; None if it is not clear and natural."""
@@ -118,13 +125,22 @@ class DraftSelection:
         named = document.named(draft)
         if (
             named is None
-            or not is_natural(named.question, section=document.heading(named))
+            or not is_natural(named.question)
+            or len(set(query_terms(named.question)) - _numbers(named.question)) < _MIN_TERMS
+            or not self._is_checked(named)
             or not self._is_unambiguous(named)
             or document.is_of_a_part(named)
             or document.is_changed_later(named)
         ):
             return None
         return document.explained(named, excerpt.title if len(self._documents) > 1 else "")
+
+    def _is_checked(self, draft: Draft) -> bool:
+        """Report whether another parse finds a well-formed question, and its answer in the sentence."""
+        pipeline = self._pipeline
+        return pipeline is None or (
+            is_well_formed(draft.question, pipeline, draft.evidence) and answers_back(draft, pipeline)
+        )
 
     def _is_unambiguous(self, draft: Draft) -> bool:
         """Report whether the documents answer a question once, or not at all if it has no evidence."""
@@ -136,8 +152,9 @@ class DraftSelection:
 class _Document:
     """The nouns that a document introduces, and the organisation that it is of."""
 
-    def __init__(self, sentences: Sequence[str]) -> None:
+    def __init__(self, sentences: Sequence[str], pipeline: Pipeline | None) -> None:
         self._sentences = sentences
+        self._pipeline = pipeline
         self._references = References(sentences)
         self._sections = Sections(sentences)
         self._speaks = speaks_of_itself(sentences)
@@ -162,16 +179,12 @@ class _Document:
         Args:
             title: of the document, "" if there is only one.
         """
-        phrase = self._references.unclear(draft.question)
-        if not phrase and not needs_section(draft.question):
+        noun = self._references.unclear(draft.question, self._pipeline)
+        if not noun:
             return draft
         heading = self.heading(draft)
         is_description = _DESCRIBED.match(draft.question) and not quantities(draft.answer)
-        if (
-            is_description
-            or not heading
-            or self._references.is_one_of_several(phrase, draft.question, heading)
-        ):
+        if is_description or not heading:
             return None
         return replace(draft, question=in_section(draft.question, heading, title))
 
@@ -195,7 +208,7 @@ class _Document:
         if draft.evidence not in self._sentences:
             return False
         start = self._sentences.index(draft.evidence) + 1
-        after = self._sentences[start : start + 2]
+        after = list(takewhile(lambda text: text.endswith("."), self._sentences[start : start + 2]))
         if draft.question.startswith("What should you do if") and after and _EXCEPTION.match(after[0]):
             return True
         units = _units(draft.answer)

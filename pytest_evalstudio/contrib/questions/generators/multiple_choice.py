@@ -17,8 +17,8 @@ from pytest_evalstudio.contrib.questions.quantities import (
     unit_of,
     value_of,
 )
-from pytest_evalstudio.contrib.questions.rules.amounts import quantity_questions
 from pytest_evalstudio.contrib.questions.rules.conditions import choice_condition, quantity_condition
+from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 
@@ -45,7 +45,7 @@ class MultipleChoice:
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Yield drafts of questions on an excerpt."""
         for sentence in excerpt.sentences:
-            for item in quantity_questions(sentence, corpus):
+            for item in sentence_questions(sentence, corpus).amounts:
                 wrong = _wrong_choices(item.quantity, sentence, corpus)
                 if len(wrong) >= MIN_WRONG and _is_single(item):
                     yield _draft(item, wrong, sentence, rng)
@@ -54,7 +54,12 @@ class MultipleChoice:
 def _is_single(item: QuantityQuestion) -> bool:
     """Report whether the answer is one quantity, neither a range nor a rate."""
     text = item.quantity.text
-    return len(quantities(text)) == len(quantities_and_counts(text)) == 1 and item.answer.endswith(text)
+    return (
+        len(quantities(text))
+        == len(quantities_and_counts(text))
+        == 1
+        == len(quantities_and_counts(item.answer))
+    )
 
 
 def _draft(item: QuantityQuestion, wrong: list[str], sentence: str, rng: random.Random) -> Draft:

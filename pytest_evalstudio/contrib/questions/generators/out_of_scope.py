@@ -9,13 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.questions.checks.organisations import organisation_of
-from pytest_evalstudio.contrib.questions.grammar.clauses import Clause, clauses
-from pytest_evalstudio.contrib.questions.grammar.wording import uncapitalised
-from pytest_evalstudio.contrib.questions.rules.amounts import quantity_questions
-from pytest_evalstudio.contrib.questions.rules.facts import fact_questions
 from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
-from pytest_evalstudio.contrib.questions.rules.tables import cell_questions
-from pytest_evalstudio.contrib.questions.words import lower_text, word_set
+from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
+from pytest_evalstudio.contrib.questions.rules.tables import cell_questions, text_cells
+from pytest_evalstudio.contrib.questions.words import lower_text
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 
 _CITIES = ("Lisbon", "Toronto", "Nairobi", "Oslo", "Auckland", "Santiago")
@@ -24,7 +21,16 @@ _CODE = re.compile(r"\b(?P<letters>[A-Z]{1,3})(?P<digits>\d{1,3})\b")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _EARLIER = (9, 11, 13)
 """Years before the stated one: not the year before, which a report compares with."""
-_FIRMS = word_set("company group bank society manufacturer insurer")
+_FIRM = re.compile(
+    r"\b(?:Bank|Society|Company|Group|Ltd|plc|Water|Council|Trust|Association|Co-operative|Museum|University|Hospital"
+    r"|Clinic|Energy|Insurance|Union)\b"
+)
+_ABSENT = (
+    ("When was {name} founded?", r"\b(?:founded|established|set up|since)\b"),
+    ("Who is the chief executive of {name}?", r"\b(?:chief executive|managing director|ceo)\b"),
+    ("How many people does {name} employ?", r"\b(?:employs?|employees|staff|workforce)\b"),
+)
+"""Question for a property of an organisation, and the words of documents that may answer it."""
 
 
 @generator(
@@ -57,15 +63,19 @@ class OutOfScope:
 
 def _near_misses(sentence: str, corpus: Corpus, rng: random.Random) -> Iterator[str]:
     """Yield questions like those that a sentence answers, for something that no document has."""
-    answerable = [item.question for item in quantity_questions(sentence, corpus)]
-    answerable += [fact.question for fact in fact_questions(sentence, corpus)]
+    items = sentence_questions(sentence, corpus)
+    answerable = [item.question for item in items.amounts] + [fact.question for fact in items.facts]
+    answerable += [question for question, _, _ in text_cells(sentence)]
     for question in answerable:
         yield from _with_earlier_year(question, corpus, rng)
         yield from _with_other_code(question, corpus, rng)
     for cell in cell_questions(sentence):
+        yield from _with_earlier_year(cell.question, corpus, rng)
         yield from _with_other_city(cell.question, corpus, rng)
-    for clause in clauses(sentence)[:1]:
-        yield from _properties(clause, corpus)
+    name = _organisation(corpus)
+    if name and _FIRM.search(name) and sentence.startswith(f"{name} "):
+        text = lower_text(corpus)
+        yield from (question.format(name=name) for question, words in _ABSENT if not re.search(words, text))
 
 
 def _with_earlier_year(question: str, corpus: Corpus, rng: random.Random) -> Iterator[str]:
@@ -74,7 +84,9 @@ def _with_earlier_year(question: str, corpus: Corpus, rng: random.Random) -> Ite
         return
     candidates = (str(int(year[0]) - years) for years in _EARLIER)
     earlier = [name for name in candidates if name not in lower_text(corpus)]
-    is_of_year = re.match(r"How (?:many|much)|What |By what ", question) and " will " not in question
+    is_of_year = re.match(r"How (?:many|much)|What |By what ", question) and not re.search(
+        r"\b(?:will|expect)\b", question
+    )
     is_bound = re.search(r"\b(?:since|until|by)\s\S*$", question[: year.start()])
     if earlier and is_of_year and not is_bound:
         yield question[: year.start()] + rng.choice(earlier) + question[year.end() :]
@@ -96,26 +108,6 @@ def _with_other_city(question: str, corpus: Corpus, rng: random.Random) -> Itera
     free = [name for name in _CITIES if name.lower() not in lower_text(corpus)]
     if city and free:
         yield question.replace(city[1], rng.choice(free))
-
-
-def _properties(clause: Clause, corpus: Corpus) -> Iterator[str]:
-    """Yield questions for properties of the subject that the documents do not mention."""
-    words = clause.subject.split()
-    has_article = words[0].lower() == "the"
-    is_definite = (has_article and len(words) <= 5) or all(word[0].isupper() for word in words)
-    if not is_definite or clause.is_plural or re.search(r"\b(?:that|which|who)\b|\d", clause.subject):
-        return
-    text, subject = lower_text(corpus), uncapitalised(clause.subject, corpus)
-    if clause.head in _FIRMS or (len(words) > 1 and clause.subject == _organisation(corpus)):
-        if not re.search(r"\b(?:founded|established|set up|since)\b", text):
-            yield f"When was {subject} founded?"
-        if not re.search(r"\b(?:chief executive|managing director|ceo)\b", text):
-            yield f"Who is the chief executive of {subject}?"
-        if not re.search(r"\b(?:employs?|employees|staff|workforce|people)\b", text):
-            yield f"How many people does {subject} employ?"
-    is_thing = clause.verb == "weigh" and clause.voice == "active" and has_article
-    if is_thing and not re.search(rf"\b{re.escape(clause.head)}\b[^.]*(?:£|€|\$|price|cost)", text):
-        yield f"How much does {subject} cost?"
 
 
 @functools.lru_cache(maxsize=1)

@@ -1,221 +1,387 @@
-"""Questions for the quantities of plain clauses."""
+"""Questions for the quantities of a clause."""
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_evalstudio.contrib.questions.grammar.clauses import Clause, clauses
-from pytest_evalstudio.contrib.questions.grammar.simplification import SimpleSentence, simple_sentences
-from pytest_evalstudio.contrib.questions.grammar.verbs import forms
-from pytest_evalstudio.contrib.questions.grammar.wording import as_customer, uncapitalised
-from pytest_evalstudio.contrib.questions.quantities import quantities
-from pytest_evalstudio.contrib.questions.rules.amount_kinds import CHANGES, OF_PHRASE, QUESTION_OF_KIND
-from pytest_evalstudio.contrib.questions.rules.cases import single_statements
-from pytest_evalstudio.contrib.questions.rules.frequencies import frequency_question
-from pytest_evalstudio.contrib.questions.rules.further_amounts import further_question
-from pytest_evalstudio.contrib.questions.rules.qualifiers import (
-    condition_after,
-    has_exception,
-    has_second_case,
-    with_condition,
-)
-from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion, QuantitySlot, quantity_slots
-from pytest_evalstudio.contrib.questions.words import word_set, word_table
-from pytest_evalstudio.core.plugins.generator import Corpus
+from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part
+from pytest_evalstudio.contrib.questions.parsing.pipeline import word_of
+from pytest_evalstudio.contrib.questions.quantities import UNITS, Quantity, unit_of
+from pytest_evalstudio.contrib.questions.rules.composition import Source, is_dispensable
+from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion, time_conditions
+from pytest_evalstudio.contrib.questions.words import word_table
 
-_ACTING = word_table("acting verbs")
-_LEVELS = word_set("stand reach total amount come")
-"""Verbs for a level: "Turnover stood at £5 million"."""
-_LIMITS = word_set("limit maximum minimum threshold interval")
-_ADJECTIVES = word_set("long wide high deep thick tall old")
-_STRANDED = word_set("for of")
-_NEVER_LAST = word_set("to by at in on and or a the than with from")
-_SUBORDINATE = re.compile(
-    r",\s|(?:^|\s)(?:because|when|if|while|which|who|although|though|whichever|unless|whereas|(?:except\s)?where|so\sthat"
-    r"|once(?!\s(?:a|per|each|every)\s(?:hour|day|week|month|quarter|year)\b)"
-    r"|as\s(?:long|soon)\sas|(?:provided|providing)(?:\sthat)?)\s"
-)
-"""Beginning of a clause with a subject of its own, whose quantities the main clause does not have."""
-_TIME_CLAUSE = re.compile(r"\b(?:after|before|until|since)\s.*\b(?:is|are|was|were|has|have|had)\b")
-"""A clause of time, whose quantities the main clause does not have."""
-_REPEATED = re.compile(r"(?i)\b(?:of of|for for|to to|by by|in in|at at|its|their|it)\b")
-"""A preposition twice, and pronouns of the sentence."""
-_POSSESSIVE = re.compile(r"(?i)\bits (?!own)")
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
+_SUBJECT = "subject"
+"""Role of the subject as a part."""
+_MODIFIERS = ("nmod", "compound", "amod", "nummod")
+_ALIKE = ("money", "percent", "period")
+_ATTRIBUTES = word_table("attributes")
+_YEAR = re.compile(r"\d{4}")
 
 
-def quantity_questions(sentence: str, corpus: Corpus) -> Sequence[QuantityQuestion]:
-    """Return natural questions for the quantities of a sentence; none where the rules are not sure.
+class Slot(NamedTuple):
+    """A quantity of a clause with the words around it.
 
-    A sentence that gives none is divided into simple ones, for which further positions are asked.
+    Attributes:
+        part: that has it.
+        tokens: of the quantity.
+        bound: of words before it: "up to", "at least".
+        noun: of the thing that it counts, () for others.
+        head: of its noun phrase.
     """
-    questions_by_sentence = _questions_by_sentence(corpus)
-    if sentence not in questions_by_sentence:
-        questions = tuple(_plain_questions(sentence, corpus))
-        questions_by_sentence[sentence] = questions or tuple(_questions_of_parts(sentence, corpus))
-    return questions_by_sentence[sentence]
+
+    quantity: Quantity
+    part: Part
+    tokens: Sequence[Token]
+    bound: Sequence[Token]
+    noun: Sequence[Token]
+    head: Token
 
 
-@functools.lru_cache(maxsize=1)
-def _questions_by_sentence(corpus: Corpus) -> dict[str, Sequence[QuantityQuestion]]:
-    """Return the questions of one corpus that several generators use."""
-    return {}
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What a question begins with, and the tokens that it leaves out."""
+
+    beginning: str
+    dropped: frozenset[int]
 
 
-def _questions_of_parts(sentence: str, corpus: Corpus) -> Iterator[QuantityQuestion]:
-    """Yield questions for the simple sentences and the cases that a sentence implies."""
-    distinct: dict[str, QuantityQuestion] = {}
-    for simple in (SimpleSentence(sentence), *simple_sentences(sentence)):
-        for text in single_statements(simple.text):
-            for item in _plain_questions(text, corpus, simple.context, is_part=True):
-                distinct.setdefault(item.question, item)
-    yield from distinct.values()
-
-
-def _plain_questions(
-    sentence: str, corpus: Corpus, context: str = "", *, is_part: bool = False
+def amount_questions(
+    source: Source, hits: Sequence[tuple[Quantity, str]], offsets: Sequence[int]
 ) -> Iterator[QuantityQuestion]:
-    """Yield questions for the quantities of a sentence that end with its context, if it has one."""
-    if has_exception(sentence):
-        return
-    for clause in clauses(sentence):
-        part = _SUBORDINATE.split(clause.rest)[0]
-        tail = clause.rest[len(part) :]
-        condition = condition_after(tail)
-        if clause.is_negative or condition is None or (condition and context):
+    """Yield a question for each quantity of a clause that one can ask for.
+
+    Args:
+        source: the clause.
+        hits: quantities of its sentence, with their conditions.
+        offsets: position of each token in the sentence.
+    """
+    for quantity, condition in hits:
+        if quantity.kind == "date" and time_conditions(source.text(list(source.clause.verb.doc))):
             continue
-        condition = condition or context
-        subject = uncapitalised(clause.subject, corpus)
-        if frequency := frequency_question(clause, subject, part):
-            yield replace(frequency, question=with_condition(frequency.question, as_customer(condition)))
+        is_year = _YEAR.fullmatch(quantity.text) is not None
+        if _has_rival(source.clause, quantity, hits, offsets) or (is_year and len(hits) > 1):
             continue
-        for slot in quantity_slots(part):
-            if _TIME_CLAUSE.search(part[: slot.quantity.start]) or has_second_case(slot.unit, tail):
-                continue
-            question = _question(clause, subject, slot)
-            if not question and is_part and not _is_listed(slot.after):
-                question = further_question(clause, subject, slot)
-            question = with_condition(question, condition)
-            if question and not _lacks_object(question, clause) and _is_clean(question, slot):
-                yield _quantity_question(question, slot)
+        slot = _slot(source.clause, quantity, offsets)
+        if slot is None or (
+            is_dispensable(slot.part, source.clause)
+            and slot.part.role not in source.clause.language.words("measures")
+        ):
+            continue
+        request = _request(source, slot)
+        if request is None:
+            continue
+        if slot.part.role == _SUBJECT:
+            question = _question_for_subject(source, slot, request)
+        else:
+            question = source.ask(request.beginning, request.dropped)
+        if question:
+            recurs = slot.part.role in source.clause.language.words("measures")
+            answer = source.text(slot.part.tokens if recurs else [*slot.bound, *slot.tokens, *slot.noun])
+            yield QuantityQuestion(question=question, quantity=quantity, answer=answer, condition=condition)
 
 
-def _quantity_question(question: str, slot: QuantitySlot) -> QuantityQuestion:
-    bound = "between" if slot.prep == "between" else slot.bound
-    rate = "" if slot.rate in question else slot.rate
-    return QuantityQuestion(
-        question=as_customer(question),
-        quantity=slot.quantity,
-        answer=" ".join(filter(None, [bound, slot.near, slot.quantity.text + rate])),
-        condition=slot.condition,
+def _has_rival(
+    clause: Clause, quantity: Quantity, hits: Sequence[tuple[Quantity, str]], offsets: Sequence[int]
+) -> bool:
+    """Report whether a clause has another quantity of the same unit, for another case."""
+    if quantity.kind not in (*_ALIKE, "date"):
+        return False
+    marked = clause.language.words("clauses")
+    plain = {each.i for part in clause.constituents if part.role not in marked for each in part.tokens}
+    starts = {offsets[at] for at in plain}
+    unit = unit_of(quantity.text)
+    return any(
+        other.start != quantity.start and other.kind == quantity.kind and unit_of(other.text) == unit
+        for other, _ in hits
+        if other.start in starts
     )
 
 
-def _lacks_object(question: str, clause: Clause) -> bool:
-    """Report whether a question ends with a verb that acts on something: "does the office decide"."""
-    asks_for_object = question.startswith(("How many ", "How much ", "What "))
-    is_acting = clause.voice == "active" and clause.verb in _ACTING and not asks_for_object
-    return is_acting and question.rstrip("?").endswith(f" {clause.group}")
+def _question_for_subject(source: Source, slot: Slot, request: _Request) -> str:
+    rest = source.text([each for each in slot.part.tokens if each.i not in request.dropped])
+    return source.ask_subject(f"{request.beginning} {rest}".strip(), plural=True)
 
 
-def _question(clause: Clause, subject: str, slot: QuantitySlot) -> str:
-    """Return the question for a quantity, "" if the rules are not sure."""
-    if slot.quantity.kind != "number" and _is_listed(slot.after):
-        return ""
-    if clause.voice == "copula" and not slot.before:
-        is_modal = clause.aux not in ("is", "are", "was", "were")
-        if not slot.prep or (slot.prep == "between" and is_modal):
-            return _copula(clause, subject, slot)
-    if clause.voice == "active" and clause.verb in CHANGES:
-        return _change(clause, subject, slot)
-    is_level = clause.verb in _LEVELS and not slot.before and slot.prep in ("at", "to", "")
-    if clause.voice == "active" and is_level:
-        return _level(clause, subject, slot)
-    return QUESTION_OF_KIND[slot.quantity.kind](clause, subject, slot)
+def _slot(clause: Clause, quantity: Quantity, offsets: Sequence[int]) -> Slot | None:
+    doc = clause.verb.doc
+    tokens = [each for each in doc if quantity.start <= offsets[each.i] < quantity.end]
+    part = _part_of(clause, tokens)
+    if part is None or clause.is_negative:
+        return None
+    bound = _bound(clause, part, tokens)
+    words = [each.lower_ for each in bound]
+    if {"than", "over", "under", "above", "below"} & set(words) and words[:1] not in (["no"], ["not"]):
+        return None
+    inside = {each.i for each in tokens}
+    heads = [each for each in tokens if each.head.i not in inside or each.head.i == each.i]
+    if not heads:
+        return None
+    head, noun = heads[-1], ()
+    if quantity.kind == "number":
+        if (
+            head.dep_ not in ("nummod", "nk")
+            or head.head.i <= head.i
+            or head.head.pos_ not in ("NOUN", "PROPN")
+        ):
+            return None
+        noun = tuple(doc[tokens[-1].i + 1 : head.head.i + 1])
+        head = head.head
+        if not noun or any(each.pos_ in ("VERB", "AUX", "PUNCT", "CCONJ", "ADP") for each in noun):
+            return None
+    return Slot(quantity, part, tokens, bound, noun, head)
 
 
-def _is_listed(after: str) -> bool:
-    """Report whether a quantity is one of several things: "£5 plus postage", "£5 or a coupon"."""
-    if not re.match(r"\s(?:or|and|plus)\s", after):
+def _part_of(clause: Clause, tokens: Sequence[Token]) -> Part | None:
+    indices = {each.i for each in tokens}
+    if indices and clause.subject_head is not None and indices <= {each.i for each in clause.subject}:
+        is_own = (
+            clause.is_first
+            or clause.subject[0].i > clause.verb.i
+            or clause.subject_head.head.i == clause.verb.i
+        )
+        return Part(role=_SUBJECT, head=clause.subject_head, tokens=clause.subject) if is_own else None
+    return next(
+        (part for part in clause.constituents if indices and indices <= {each.i for each in part.tokens}),
+        None,
+    )
+
+
+def _bound(clause: Clause, part: Part, tokens: Sequence[Token]) -> Sequence[Token]:
+    """Return the words before a quantity that bound it: "up to", "at least"."""
+    words, prepositions = clause.language.words("bounds"), clause.language.words("prepositions")
+    doc, first = clause.verb.doc, tokens[0].i
+    start = first
+    while start > part.start and doc[start - 1].lower_ in words:
+        is_preposition = part.role in prepositions and doc[start - 1].i == part.head.i
+        if is_preposition and part.head.lower_ not in clause.language.words("bounding prepositions"):
+            break
+        start -= 1
+    # "rises to 30 days": a preposition alone is no bound.
+    if start == first - 1 and doc[start].pos_ == "ADP" and doc[start].dep_ in prepositions:
+        return ()
+    return tuple(doc[start:first])
+
+
+def _request(source: Source, slot: Slot) -> _Request | None:
+    """Return how a question begins that asks for a quantity; None where there is no way."""
+    clause, part = source.clause, slot.part
+    taken = {each.i for each in (*slot.tokens, *slot.bound, *slot.noun)}
+    if _has_second_case(slot):
+        return None
+    taken |= _further_members(slot)
+    objects = clause.language.words("objects") | clause.language.words("measures") | {_SUBJECT}
+    if slot.head.i == part.head.i and part.role in objects:
+        return _of_object(source, slot, taken)
+    if part.role in clause.language.words("prepositions"):
+        return _after_preposition(source, slot, taken)
+    if slot.head.head.i == part.head.i and part.role in clause.language.words("complements"):
+        return _of_adjective(source, slot, taken)
+    return _of_attribute(source, slot, taken)
+
+
+def _has_second_case(slot: Slot) -> bool:
+    """Report whether a statement has another quantity of the same unit for another case."""
+    if slot.quantity.kind not in _ALIKE:
         return False
-    return not re.match(r"\sand\s\S+\s", after) or bool(quantities(after))
+    others = [each for each in slot.part.tokens if each.i > slot.tokens[-1].i and each.like_num]
+    unit = slot.tokens[0].text if slot.quantity.kind == "money" else slot.tokens[-1].text
+    is_joined = any(each.dep_ == "conj" and each.head.i in {t.i for t in slot.tokens} for each in others)
+    return is_joined or any(each.nbor(-1).text == unit or _is_before(each, unit) for each in others)
 
 
-def _copula(clause: Clause, subject: str, slot: QuantitySlot) -> str:
-    """Return the question for a quantity after a form of be: "The fee is £5"."""
-    kind, after = slot.quantity.kind, slot.after
-    if slot.bound or (kind == "percent" and after.startswith(" of ")):
+def _is_before(token: Token, unit: str) -> bool:
+    return token.i + 1 < len(token.doc) and str(token.nbor(1).text) == unit
+
+
+def _further_members(slot: Slot) -> set[int]:
+    """Return the tokens of the other members of a list: "six washers and four dryers"."""
+    members = [each for each in slot.head.children if each.dep_ == "conj"]
+    if not members:
+        return set()
+    first = min(
+        each.i for each in slot.head.children if each.dep_ in ("cc", "conj", "punct") and each.i > slot.head.i
+    )
+    return {each.i for each in slot.part.tokens if each.i >= first}
+
+
+def _of_object(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
+    """Return the beginning for an object: "How much", "How many days"."""
+    clause, quantity = source.clause, slot.quantity
+    table = clause.language
+    before = [each for each in slot.part.tokens if each.i < slot.tokens[0].i and each.i not in taken]
+    if any(each.dep_ not in table.words("determiners") for each in before):
+        return None
+    if slot.part.role in table.words("measures"):
+        recurring = [each for each in clause.verb.doc if each.lower_ in table.words("recurring")]
+        if len(recurring) != 1 or recurring[0] not in before:
+            return None
+        return _Request(table.phrase("frequency"), frozenset(each.i for each in slot.part.tokens))
+    if before and before[0].lower_ not in ("a", "an"):
+        return None
+    taken |= {each.i for each in before}
+    if clause.lemma == "be" and clause.subject_head is not None and clause.subject_head.dep_ != "expl":
+        if slot.part.role == _SUBJECT:
+            return None
+        key = "amount" if quantity.kind == "money" else "definition"
+        if quantity.kind == "number" or quantity.kind == "date":
+            return None
+        return _Request(table.phrase(key), frozenset(taken))
+    phrase = _amount(clause, slot)
+    rest = [each for each in slot.part.tokens if each.i > slot.tokens[-1].i and each.i not in taken]
+    is_attached = rest and (rest[0].lower_ in ("of", "that", "which", "who") or rest[0].dep_ == "acl")
+    if phrase and is_attached and slot.part.role != _SUBJECT:
+        return _Request(f"{phrase} {source.text(rest)}", frozenset(each.i for each in slot.part.tokens))
+    return _Request(phrase, frozenset(taken)) if phrase else None
+
+
+def _amount(clause: Clause, slot: Slot) -> str:
+    """Return the phrase that asks for a quantity without a preposition."""
+    table, quantity = clause.language, slot.quantity
+    after = slot.part.tokens[-1].i > slot.tokens[-1].i and slot.tokens[-1].nbor(1).lower_ == "of"
+    if quantity.kind == "money":
+        return table.phrase("amount")
+    if quantity.kind == "percent":
+        return table.phrase("share") if after else ""
+    if quantity.kind == "period":
+        if not after and clause.lemma in table.words("duration verbs"):
+            return table.phrase("duration")
+        return table.phrase("count").format(noun=_unit_words(slot))
+    if quantity.kind == "measure":
+        if clause.lemma in table.words("state verbs"):
+            return table.phrase("amount")
+        unit = UNITS.get(unit_of(quantity.text).lower())
+        if after or unit is None:
+            return table.phrase("count").format(noun=_unit_words(slot))
+        return table.phrase("what").format(noun=unit.dimension)
+    if quantity.kind == "number":
+        return table.phrase("count").format(noun=_noun(slot))
+    return ""
+
+
+def _noun(slot: Slot) -> str:
+    return " ".join(word_of(each) for each in slot.noun)
+
+
+def _unit_words(slot: Slot) -> str:
+    """Return the unit of a quantity as the question has it, in the plural."""
+    words = [
+        word_of(each) for each in slot.tokens if not each.like_num and each.pos_ != "NUM" and each.text != "-"
+    ]
+    unit = " ".join(words) or unit_of(slot.quantity.text)
+    is_noun = unit.isalpha() and len(unit) > 2
+    return f"{unit}s" if is_noun and not unit.endswith("s") and unit.isascii() else unit
+
+
+def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
+    """Return the beginning for the object of a preposition: "Within how many days"."""
+    clause, part = source.clause, slot.part
+    table = clause.language
+    if slot.head.dep_ in table.words("measures") and slot.head.head.i == part.head.i:
+        return _before_event(source, slot)
+    nested = slot.head.head
+    is_direct = nested.i == part.head.i or (nested.head.i == part.head.i and nested.pos_ in ("ADP", "PART"))
+    if not is_direct:
+        return _of_attribute(source, slot, taken)
+    leading = [each for each in part.tokens if each.i < slot.tokens[0].i and each.i not in taken]
+    bounding = [
+        each
+        for each in slot.bound
+        if each.i == part.head.i or (each.head.i == part.head.i and each.dep_ == "prep")
+    ]
+    words = [each for each in leading if each.pos_ in ("ADP", "SCONJ", "PART")] or bounding
+    if any(each.dep_ not in table.words("determiners") and each not in words for each in leading):
+        return None
+    if part.start > 0 and part.head.lower_ == "to" and part.head.nbor(-1).lower_ == "up":
+        words = [part.head.nbor(-1), *words]
+    before = " ".join(each.lower_ for each in words)
+    if before == "to" and any(other.tokens[0].lower_ == "from" for other in clause.constituents):
+        return None
+    before = "up to" if before == "up" else before
+    phrase = _phrase_after(clause, slot, before)
+    if not phrase:
+        return None
+    rest = [each for each in part.tokens if each.i > slot.tokens[-1].i and each.i not in taken]
+    whole = frozenset(each.i for each in part.tokens)
+    if rest and rest[0].dep_ == "cc":
+        return None  # "on 25 December and on 1 January"
+    if rest and (rest[0].lower_ in table.words("attached") or rest[0].dep_ == "acl" or rest[0].tag_ == "WDT"):
+        return _Request(f"{phrase} {source.text(rest)}", whole)
+    return _Request(phrase, frozenset(taken | {each.i for each in (*leading, *words)}))
+
+
+def _phrase_after(clause: Clause, slot: Slot, before: str) -> str:
+    """Return the phrase that asks for a quantity after a preposition, "" for none."""
+    table, quantity = clause.language, slot.quantity
+    if before.split(" ")[0] not in table.words("asked prepositions"):
         return ""
-    adjective = re.fullmatch(r"\s(\w+)", after)
-    if kind in ("measure", "period") and adjective and adjective[1] in _ADJECTIVES:
-        return clause.ask(f"How {adjective[1]}", subject)
-    is_complement = re.match(r"\s(?:per|for|in|at|on|of|a|an|each|from|after|before|during)\b", after)
-    # "The last entry is one hour before closing time" is no duration of the entry.
-    is_point = kind == "period" and re.match(r"\s(?:before|after|from)\b", after)
-    if kind in ("number", "date") or is_point or (after and not is_complement) or _has_amount(after):
-        return ""
-    is_duration = kind == "period" and not clause.head.endswith("age") and clause.head not in _LIMITS
-    wh = "How long" if is_duration else "What"
-    return clause.ask(wh, subject, after.removeprefix(slot.rate))
+    capital = before.capitalize()
+    if quantity.kind == "date":
+        key = "date" if before in table.words("date prepositions") else "date after"
+        return table.phrase(key).format(before=capital)
+    if quantity.kind in ("period", "number"):
+        noun = _noun(slot) or _unit_words(slot)
+        return table.phrase("count after").format(before=capital, noun=noun)
+    if quantity.kind == "percent":
+        return table.phrase("share after").format(before=capital)
+    if quantity.kind == "money":
+        return table.phrase("amount for" if before == "for" else "amount after").format(before=capital)
+    unit = UNITS.get(unit_of(quantity.text).lower())
+    return table.phrase("dimension after").format(before=capital, noun=unit.dimension) if unit else ""
 
 
-def _has_amount(text: str) -> bool:
-    return any(quantity.kind not in ("date", "period") for quantity in quantities(text))
+def _before_event(source: Source, slot: Slot) -> _Request | None:
+    """Return the beginning for a period before or after an event: "How many days before the visit"."""
+    rest = [each for each in slot.part.tokens if each.i > slot.tokens[-1].i]
+    leading = [each for each in slot.part.tokens if each.i < slot.tokens[0].i and each not in slot.bound]
+    if leading or not rest or slot.quantity.kind != "period":
+        return None
+    phrase = source.clause.language.phrase("count").format(noun=_unit_words(slot))
+    return _Request(f"{phrase} {source.text(rest)}", frozenset(each.i for each in slot.part.tokens))
 
 
-def _change(clause: Clause, subject: str, slot: QuantitySlot) -> str:
-    """Return the question for a change: "Prices rose by 5 %"."""
-    is_plain = not slot.before or re.fullmatch(r"(?:by|from)\s\S+(?:\s\S+)?|(?:its|the)\s.+", slot.before)
-    if slot.prep not in ("by", "to") or slot.bound or not is_plain:
-        return ""
-    kind = slot.quantity.kind
-    after = _without_other_end(slot.after)
-    if quantities(re.sub(r"\b(?:19|20)\d\d\b", "", after)) and _has_amount(after):
-        return ""
-    before = re.sub(r"^(?:by|from)\s.*$", "", slot.before)
-    if slot.prep == "by":
-        wh = "By what percentage" if kind == "percent" else "By how much"
-        return clause.ask(wh, subject, f"{before} {after}") if kind in ("percent", "money", "measure") else ""
-    noun = {"percent": "percentage", "money": "amount"}.get(kind)
-    if noun is None:
-        return ""
-    whole = OF_PHRASE.match(after)
-    of = whole.group() if whole else ""
-    return clause.ask(f"To what {noun} {of.strip()}", subject, f"{before} {after[len(of) :]}")
+def _of_adjective(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
+    """Return the beginning for a measure of an adjective: "How wide"."""
+    head = slot.part.head
+    before = [each for each in slot.part.tokens if each.i < slot.tokens[0].i and each.i not in taken]
+    if before or head.pos_ != "ADJ" or slot.head.i > head.i:
+        return None
+    phrase = source.clause.language.entries("question phrases").get("extent", "")
+    return _Request(phrase.format(noun=head.text), frozenset(taken | {head.i})) if phrase else None
 
 
-def _without_other_end(after: str) -> str:
-    """Return the words after a change without where it began or ended: "to 742,000 pounds in 2024"."""
-    if not re.match(r"\s(?:to|from|by)\s", after):
-        return after
-    end = next((other.end for other in quantities(after) if not after[: other.start].split()[1:]), 0)
-    rest = re.sub(r"^\s[a-z]+(?:es|ns|rs|ts|ms)(?=$|\s|,)", "", after[end:])  # a unit: "310 tonnes"
-    return re.sub(r"^\s(?:a|per)\s(?:day|year|month|week)\b", "", rest)
-
-
-def _level(clause: Clause, subject: str, slot: QuantitySlot) -> str:
-    """Return the question for a level: "Turnover stood at £5 million"."""
-    if slot.quantity.kind not in ("money", "percent", "measure") or slot.bound:
-        return ""
-    be = {"did": "were" if clause.is_plural else "was", "does": "is", "do": "are"}.get(clause.aux)
-    is_part = re.match(r"\sof\b", slot.after) is not None
-    has_amount = any(other.kind != "date" for other in quantities(slot.after))
-    return "" if be is None or is_part or has_amount else f"What {be} {subject}{slot.after}?"
-
-
-def _is_clean(question: str, slot: QuantitySlot) -> bool:
-    """Report whether a question reads well and does not have the answer in it."""
-    words = question.rstrip("?").split()
-    last = words[-1].lower()
-    has_object = re.match(r"(?i)(?:up to |at least )?(?:what|how)", question) is not None
-    if last in _NEVER_LAST or (last in _STRANDED and not has_object):
-        return False
-    if len(words) > 1 and words[-2].lower() in ("and", "or") and forms(last):
-        return False  # a second verb without its object: "be at least 14 years old and weigh"
-    # "What percentage of its capacity does the battery retain?": "its" stands for the subject.
-    is_repeating = _REPEATED.search(question) and not _POSSESSIVE.search(question)
-    is_answer_in_question = re.search(slot.condition, question) is not None
-    # "What was income?" does not say of what.
-    return 4 <= len(words) <= 26 and not is_repeating and not is_answer_in_question and "," not in question
+def _of_attribute(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
+    """Return the beginning for the quantity of a noun: "What late fee", for "a late fee of £20"."""
+    clause, part = source.clause, slot.part
+    table, head = clause.language, slot.head
+    is_after = head.head.lower_ in ("of", "von") and head.head.head.pos_ == "NOUN"
+    noun = head.head.head if is_after else head.head
+    if not is_after and (head.dep_ not in _MODIFIERS or slot.quantity.kind not in ("money", "percent")):
+        return None
+    is_object = noun.i == part.head.i and part.role in table.words("objects") - {"attr"}
+    is_after_preposition = noun.head.i == part.head.i and part.role in table.words("prepositions")
+    if noun.pos_ != "NOUN" or not (is_object or is_after_preposition) or slot.quantity.kind == "date":
+        return None
+    if is_after_preposition and noun.lemma_.lower() not in _ATTRIBUTES:
+        return None
+    left = [each for each in part.tokens if each.i <= noun.i and each.i not in taken]
+    words = [each for each in left if (each.dep_ != "det" and each.i != part.head.i) or each.i == noun.i]
+    rest = [each for each in part.tokens if each.i > max(noun.i, slot.tokens[-1].i) and each.i not in taken]
+    if any(each.dep_ == "poss" for each in words) or (rest and rest[0].lower_ == "of"):
+        return None
+    text = source.text(words)
+    phrase = table.phrase("what").format(noun=text)
+    if is_after_preposition:
+        before = part.head.lower_
+        if before not in table.words("asked prepositions"):
+            return None
+        phrase = table.phrase("dimension after").format(before=before.capitalize(), noun=text)
+    # "a late fee of": the article and the preposition go, too.
+    dropped = taken | {each.i for each in left} | ({head.head.i} if is_after else set())
+    return _Request(phrase, frozenset(dropped))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_evalstudio.contrib.questions.grammar.statements import Statement, statement
+from pytest_evalstudio.contrib.questions.parsing.statements import Statement, statement
 from pytest_evalstudio.contrib.questions.quantities import near_misses, pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.drafts import NUMERICAL, TEMPORAL, fact_drafts, quantity_drafts
 from pytest_evalstudio.contrib.questions.rules.refusals import decline_condition

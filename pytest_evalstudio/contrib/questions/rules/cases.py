@@ -5,32 +5,39 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from pytest_evalstudio.contrib.questions.grammar.clauses import Clause, clauses
-from pytest_evalstudio.contrib.questions.grammar.noun_phrases import PREPOSITIONS, is_plural
-from pytest_evalstudio.contrib.questions.grammar.verbs import AUXILIARIES, forms, third_person
 from pytest_evalstudio.contrib.questions.quantities import Quantity, quantities, unit_of
 from pytest_evalstudio.contrib.questions.words import word_set
 
 _CASE = re.compile(
-    r"\s(?P<first>abroad|daily|in|for|on|at|from|to|during|if|when|with|without|per|under|over|between|online|by)\b(?P<rest>.*)"
+    r"\s(?:abroad|daily|in|for|on|at|from|to|during|if|when|with|without|per|under|over|between|online|by"
+    r"|within)\b.*"
 )
 _CONNECTOR = re.compile(
     r"(?:,\s(?:and\s|or\s)?|\sand\s|\sor\s)(?:(?:for|at|by|to|of|within|after|from|about|up to|around)\s)?$"
 )
+_STATEMENT = re.compile(
+    r"(?P<subject>[A-Z][^,;:()]{1,60}?)\s(?P<verb>costs?|weighs?|lasts?|takes?|(?:is|are)\skept|holds?|covers?)"
+    r"\s(?P<prep>(?:for|at|by|within)\s)?$"
+)
 _MEMBER = re.compile(
-    r"^(?P<adjunct>(?:\sof\s[^,]+?)?)(?:,\s(?:and\s)?|\sand\s)"
-    r"(?P<subject>(?:(?:the|a|an)\s)?[a-z][\w-]*(?:,?\s(?:and\s)?[\w-]+){0,5}?)\s(?P<prep>(?:for|at|by|to|within)\s)?$"
+    r"^(?P<adjunct>(?:\s(?:of|a|per)\s[^,]+?)?)(?:,\s(?:and\s|while\s)?|\sand\s)"
+    r"(?P<subject>(?:(?:the|a|an)\s)?[a-z][\w-]*(?:,?\s(?:and\s)?[\w-]+){0,5}?)\s(?P<prep>(?:for|at|by|within)\s)?$"
 )
-"""Subject of a further member without a verb: ", public subsidy £1.48 million"."""
-_NO_SUBJECTS = PREPOSITIONS | word_set(
-    "up down compared including then plus about all others nearly almost only just more less later which"
+"""Subject of a further member without a verb: "and a new fob £35"."""
+_NO_SUBJECTS = word_set(
+    """
+    of for in on at to with from by under between after before during per than as over through about
+    up down compared including then plus all others nearly almost only just more less later which
+    """
 )
+_VERBS = word_set("is are was were has have had can may must should will does do")
 _END = re.compile(
     r"\.$|,\s(?:which|who|where|because|since|so|and)\b.*|\sand\s(?:is|are|may|must|can|will|has|have)\b.*"
 )
 _MAX_WORDS = 9
-_ALIKE = ({"online", "on", "at", "in", "by"},)
+_ALIKE = word_set("online on at in by within")
 _MIN_CASES = 2
+_KINDS = ("money", "percent", "period", "measure")
 
 
 def single_statements(text: str) -> list[str]:
@@ -49,8 +56,7 @@ def sentences_of_cases(text: str) -> list[str]:
         return []
     head = text[: hits[0].start]
     cases = []
-    for hit, following in pairwise([*hits, None]):
-        assert hit is not None
+    for hit, following in zip(hits, [*hits[1:], None], strict=True):
         if following is not None:
             between = text[hit.end : following.start]
             connector = _CONNECTOR.search(between)
@@ -63,7 +69,7 @@ def sentences_of_cases(text: str) -> list[str]:
             return []
         cases.append((hit.text, adjunct))
     first_words = {adjunct.split()[0] for _, adjunct in cases}
-    if len(first_words) > 1 and not any(first_words <= group for group in _ALIKE):
+    if len(first_words) > 1 and not first_words <= _ALIKE:
         return []
     return [f"{head}{quantity}{adjunct}." for quantity, adjunct in cases]
 
@@ -75,43 +81,43 @@ def sentences_of_members(text: str) -> list[str]:
     ['A new key costs £18.', 'A new fob costs £35.']
     """
     hits = _alike(quantities(text))
-    parsed = clauses(text)
-    if len(hits) < _MIN_CASES or len(parsed) != 1 or parsed[0].voice == "copula":
+    start = _STATEMENT.fullmatch(text[: hits[0].start]) if len(hits) >= _MIN_CASES else None
+    if start is None:
         return []
-    clause = parsed[0]
-    start = f"{clause.subject} {clause.form} "
-    plain = text[text.find(start) :]
-    hits = _alike(quantities(plain))
-    prefix = plain[len(start) : hits[0].start] if hits and plain.startswith(start) else "?"
-    if prefix not in ("", "for ", "at ", "by ", "to ", "within "):
-        return []
-    sentences: list[str] = []
-    adjunct = ""
+    adjunct, subjects = "", [start["subject"]]
     for hit, following in pairwise(hits):
-        member = _MEMBER.match(plain[hit.end : following.start])
-        if member is None or member["subject"].split()[0] in _NO_SUBJECTS or (member["prep"] or "") != prefix:
+        member = _MEMBER.match(text[hit.end : following.start])
+        if (
+            member is None
+            or member["subject"].split()[0] in _NO_SUBJECTS
+            or (member["prep"] or "") != (start["prep"] or "")
+            or _VERBS & set(member["subject"].split())
+        ):
             return []
         adjunct = adjunct or member["adjunct"]
-        # A member with a verb is a clause of its own: "and the indoor unit weighs 74 kg".
-        if any(word in AUXILIARIES or "s" in forms(word) for word in member["subject"].split()[1:]):
-            return []
-        if not sentences:
-            sentences.append(f"{start}{prefix}{hit.text}{adjunct}.")
-        subject = member["subject"]
-        form = clause.form if clause.aux not in ("does", "do") else _agreeing(clause, subject)
-        sentences.append(f"{subject[0].upper()}{subject[1:]} {form} {prefix}{following.text}{adjunct}.")
-    is_end = re.match(r"\.$|;|\s(?:each|per)\b", plain[hits[-1].end :])
-    return sentences if is_end else []
+        subjects.append(member["subject"][0].upper() + member["subject"][1:])
+    tail = text[hits[-1].end :]
+    if not re.match(r"\.$|;|\s(?:each|per|a)\b[^,]*\.$", tail):
+        return []
+    adjunct = adjunct or tail.removesuffix(".").partition(";")[0]
+    return [
+        f"{subject} {_agreeing(start['verb'], subject)} {start['prep'] or ''}{hit.text}{adjunct}."
+        for subject, hit in zip(subjects, hits, strict=True)
+    ]
 
 
-def _agreeing(clause: Clause, subject: str) -> str:
-    """Return the verb of a clause in the number of another subject."""
-    return clause.verb if is_plural(subject.split()) else third_person(clause.verb)
+def _agreeing(verb: str, subject: str) -> str:
+    """Return the verb of a statement in the number of another subject."""
+    is_plural = subject.split()[-1].endswith("s") and not subject.lower().startswith(("a ", "an "))
+    if verb.endswith(" kept"):
+        return "are kept" if is_plural else "is kept"
+    base = verb.removesuffix("s")
+    return base if is_plural else f"{base}s"
 
 
 def _alike(hits: list[Quantity]) -> list[Quantity]:
-    """Return the quantities of the unit of the first amount, "" where a number counts nothing."""
-    first = next((hit for hit in hits if hit.kind in ("money", "percent", "period", "measure")), None)
+    """Return the quantities of the unit of the first amount."""
+    first = next((hit for hit in hits if hit.kind in _KINDS), None)
     if first is None:
         return []
     return [hit for hit in hits if hit.kind == first.kind and unit_of(hit.text) == unit_of(first.text)]
@@ -119,5 +125,5 @@ def _alike(hits: list[Quantity]) -> list[Quantity]:
 
 def _is_case(adjunct: str) -> bool:
     words = adjunct.split()
-    is_plain = not any(word.lower() in AUXILIARIES for word in words) and "," not in adjunct
+    is_plain = not any(word.lower() in _VERBS for word in words) and "," not in adjunct
     return bool(_CASE.match(adjunct)) and is_plain and len(words) <= _MAX_WORDS

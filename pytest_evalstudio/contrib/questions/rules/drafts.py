@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 
-from pytest_evalstudio.contrib.questions.grammar.statements import without_number
-from pytest_evalstudio.contrib.questions.grammar.wording import as_customer, uncapitalised
 from pytest_evalstudio.contrib.questions.quantities import Kind, pattern, quantities
-from pytest_evalstudio.contrib.questions.rules.amounts import quantity_questions
-from pytest_evalstudio.contrib.questions.rules.facts import fact_questions
 from pytest_evalstudio.contrib.questions.rules.lists import MAX_SENTENCES, list_draft
+from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.contrib.questions.rules.tables import cell_questions, text_before_table, text_cells
+from pytest_evalstudio.contrib.questions.rules.wording import as_customer, uncapitalised
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.formats.condition import Regexp
 
@@ -25,7 +23,7 @@ def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) ->
     for sentence in excerpt.sentences:
         cells = cell_questions(sentence, text_before_table(sentence, corpus))
         labelled = labelled_questions(sentence, corpus)
-        for item in (*quantity_questions(sentence, corpus), *labelled, *cells):
+        for item in (*sentence_questions(sentence, corpus).amounts, *labelled, *cells):
             if item.quantity.kind in kinds:
                 yield Draft(
                     question=item.question,
@@ -38,12 +36,12 @@ def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) ->
 def fact_drafts(excerpt: Excerpt, corpus: Corpus) -> Iterator[Draft]:
     """Yield a draft for each fact that the sentences, lists and tables of an excerpt state."""
     for number, sentence in enumerate(excerpt.sentences):
-        if draft := list_draft(excerpt.sentences[number : number + MAX_SENTENCES]):
+        if draft := list_draft(excerpt.sentences[number : number + MAX_SENTENCES], corpus):
             yield draft
-        for fact in fact_questions(sentence, corpus):
+        for fact in sentence_questions(sentence, corpus).facts:
             yield Draft(
                 question=fact.question,
-                answer=without_number(sentence),
+                answer=fact.answer,
                 condition=fact.condition,
                 evidence=sentence,
             )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_evalstudio.contrib.questions.grammar.wording import as_customer
 from pytest_evalstudio.contrib.questions.rules.conditions import keywords_condition
+from pytest_evalstudio.contrib.questions.rules.wording import as_customer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,6 @@ class Fact:
 def make_fact(question: str, answer: str, condition: str = "") -> Fact | None:
     """Return a fact, by default with the condition of its answer's key words; None if there are none."""
     required = condition or keywords_condition(answer)
-    if not required:
+    if not required or not question:
         return None
     return Fact(question=as_customer(question), answer=answer.strip(), condition=required)

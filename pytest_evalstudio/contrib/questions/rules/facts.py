@@ -1,260 +1,352 @@
-"""Questions for definitions, lists, reasons and other facts of plain sentences."""
+"""Questions for the facts of a clause: persons, reasons, conditions, means, places and things."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from pytest_evalstudio.contrib.questions.grammar.clauses import Clause, clauses
-from pytest_evalstudio.contrib.questions.grammar.simplification import simple_sentences
-from pytest_evalstudio.contrib.questions.grammar.verbs import forms, is_participle
-from pytest_evalstudio.contrib.questions.grammar.wording import uncapitalised
-from pytest_evalstudio.contrib.questions.quantities import MONTHS, quantities, quantities_and_counts
-from pytest_evalstudio.contrib.questions.rules.agents import AGENTS, agent_of_active, agent_of_passive
-from pytest_evalstudio.contrib.questions.rules.conditions import items_condition, keywords_condition
+from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural, text_of
+from pytest_evalstudio.contrib.questions.quantities import quantities_and_counts
+from pytest_evalstudio.contrib.questions.rules.composition import (
+    Source,
+    is_dispensable,
+    mark_of,
+    third_person,
+)
+from pytest_evalstudio.contrib.questions.rules.conditions import items_condition
 from pytest_evalstudio.contrib.questions.rules.fact import Fact, make_fact
-from pytest_evalstudio.contrib.questions.words import word_set, word_table
-from pytest_evalstudio.core.plugins.generator import Corpus
-from pytest_evalstudio.formats.condition import Regexp
+from pytest_evalstudio.contrib.questions.rules.slots import time_conditions
 
-_LISTING = word_table("listing verbs")
-_CLASSES = word_table("naming nouns")
-_NAMING = word_set("require cause exclude consist comprise")
-"""Verbs whose object answers "what" even if it is a single thing."""
-_PERSONS = word_set("you we they i")
-"""Subjects whose needs depend on what they do, which the sentence does not say."""
-_NEVER_LAST = word_set("to by in on and or a the than with from is are")
-_ADJECTIVE = re.compile(
-    r"(?:pink|available|free|very|not|in|on|at|due|from|between|open|closed)\b"
-    r"|(?:\w*[^s\W])\s(?:on|in|at|to|for|with|from|among|by|about|throughout|during)\b"
-)
-"""The beginning of a complement that says how things are, not what they are: "welcome on the terrace"."""
-_TIME_CLAUSE = re.compile(r"^(?P<before>[^,]*?)\s?\b(?P<word>when|if|as soon as|until)\s(?P<clause>.+)$")
-_REASON = re.compile(r"^(?P<before>[^,]*?),?\s(?:because|since it|as it)\s(?P<clause>.+)$")
-_IF = re.compile(r"If\s(?P<clause>[^,;:()]+),\s(?P<rest>[^,;:()]+)\.")
-_ARTICLE = re.compile(r"(?:a|an|the)\s", re.IGNORECASE)
-_LOCATION = re.compile(r"^(?:in|at)\s(?P<name>(?:the\s)?[A-Z][\w-]+(?:\s[A-Z][\w-]+)*)$")
-_REFUSAL = re.compile(r"(?:you|we)\s(?:do|are|can|have)\s?not\s\w+")
-"""A condition that does not say what a person refuses: "you do not agree"."""
-_WE = re.compile(r"(?i)\b(?:we|us|our)\b")
-_MONTH = re.compile(rf"(?i){'|'.join(MONTHS)}")
-_UNCLEAR = re.compile(
-    r"(?i)\b(?:it|they|them|this|these|those|here|such|we|us|our|other|another|following)\b"
-)
-_MEASURED_NOUN = re.compile(
-    r"the (?:part|share|amount|sum|period|time|price|rate|difference|ability|process)\b"
-)
-"""Beginning of the definition of a term: "The excess is the part that you pay"."""
+_MIN_WORDS = 3
+"""Fewest words of a thing that a question asks for, and of a condition."""
+_MAX_ANSWER_WORDS = 22
 
 
-def fact_questions(sentence: str, corpus: Corpus) -> Iterator[Fact]:
-    """Yield natural questions for facts of a sentence; none where the rules are not sure."""
-    if conditional := _instruction(sentence) or _consequence(sentence, corpus):
-        yield conditional
+def fact_questions(source: Source) -> Iterator[Fact]:
+    """Yield a question for each fact of a clause that one can ask for."""
+    if source.clause.lemma in source.clause.language.words("vague verbs"):
         return
-    for clause in clauses(sentence):
-        if clause.is_negative or not clause.rest:
+    for rule in _RULES:
+        for fact in rule(source):
+            if fact is None or len(fact.answer.split()) > _MAX_ANSWER_WORDS:
+                continue
+            # "The same applies" answers nothing alone.
+            if source.clause.language.words("deictic words").isdisjoint(fact.answer.lower().split()):
+                yield fact
+
+
+def _indices(part: Part) -> frozenset[int]:
+    return frozenset(each.i for each in part.tokens)
+
+
+def _agent(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for the agent of a passive: "Who reviews the policy?"."""
+    clause = source.clause
+    if sum(part.tokens[0].lower_ == "by" for part in clause.constituents) != 1:
+        return
+    for part in clause.constituents:
+        if part.role not in clause.language.words("agents") or part.tokens[0].lower_ != "by":
             continue
-        subject = uncapitalised(clause.subject, corpus)
-        facts = (rule(clause, subject, corpus) for rule in _RULES)
-        if fact := next((fact for fact in facts if fact is not None and _is_clean(fact)), None):
-            yield fact
-
-
-def _meaning(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
-    if clause.verb == "mean" and clause.aux in ("does", "do"):
-        if clause.rest.startswith("that "):
-            return make_fact(clause.ask("What", subject), clause.rest.removeprefix("that "))
-        term = re.sub(r"(?i)^(?:(?:a|an|the)\s)?(?:term\s)?", "", subject)
-        return make_fact(f"What does “{term}” mean?", clause.rest, items_condition(clause.rest))
-    is_sign = clause.verb in ("indicate", "signal", "signify") and clause.aux == "does"
-    if is_sign and not _UNCLEAR.search(clause.rest):
-        return make_fact(clause.ask("What", subject), clause.rest.removeprefix("that "))
-    return None
-
-
-def _definition(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
-    if clause.voice != "copula" or clause.aux not in ("is", "are") or clause.is_plural:
-        return None
-    complement = re.match(r"(?:a|an|the)\s(?P<rest>.+)", clause.rest)
-    if complement is None or len(clause.rest.split()) < 4:
-        return None
-    if not re.search(r"\b(?:that|which|who|of|for|with|to)\b", complement["rest"]):
-        return None
-    is_name = clause.subject[:1].isupper() and not _ARTICLE.match(clause.subject)
-    is_one_of_many = re.match(r"(?:A|An)\s", clause.subject) or is_name
-    if is_one_of_many and clause.rest.startswith(("a ", "an ")):
-        return make_fact(f"What is {subject}?", clause.rest)
-    if _MEASURED_NOUN.match(clause.rest):
-        return make_fact(f"What is meant by “{subject}”?", clause.rest)
-    return None
-
-
-def _when(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
-    match = _TIME_CLAUSE.match(clause.rest)
-    if match is None or match["word"] not in ("when", "if"):
-        return None
-    before, event = match["before"], match["clause"]
-    # "When accompanied by an adult" and "when to begin" lack their subject.
-    is_reduced = event.startswith("to ") or is_participle(event.split(" ")[0])
-    # "Pets are welcome if the neighbours agree": a condition, no time.
-    is_state = clause.voice == "copula" and match["word"] == "if"
-    # With a quantity, the event is only a condition: "costs £6 if you book online".
-    if is_reduced or is_state or "," in event or _UNCLEAR.search(event) or quantities_and_counts(before):
-        return None
-    # "Applies only if …" would be asked as "When does it apply only?".
-    if re.search(r"\b(?:only|even|except|unless|that|which)\b", before):
-        return None
-    question = clause.ask("When", subject, before)
-    return make_fact(question, f"{match['word']} {event}", keywords_condition(event))
-
-
-def _why(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
-    match = _REASON.match(clause.rest)
-    if match is None or _UNCLEAR.search(match["clause"]) or "," in match["clause"]:
-        return None
-    question = clause.ask("Why", subject, match["before"])
-    return make_fact(question, f"because {match['clause']}", keywords_condition(match["clause"]))
-
-
-def _purpose(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
-    is_used = clause.voice == "passive" and clause.verb == "use" and clause.aux in ("is", "are")
-    if is_used and clause.rest.startswith(("to ", "for ")):
-        question = f"What {clause.aux} {subject} used for?"
-        return make_fact(question, clause.rest, items_condition(clause.rest))
-    if clause.verb in ("serve", "act") and clause.aux == "does" and clause.rest.startswith("as "):
-        return make_fact(f"What {clause.form} {clause.rest}?", clause.subject)
-    return None
-
-
-def _location(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
-    match = _LOCATION.match(clause.rest)
-    # "Is published in May" names no place.
-    if match is None or clause.voice == "active" or _MONTH.search(clause.rest):
-        return None
-    condition = str(Regexp(rf"(?i)\b{re.escape(match['name'])}\b"))
-    return make_fact(clause.ask("Where", subject), clause.rest, condition)
-
-
-def _list(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
-    """Return the question for the object of a verb that lists or requires something."""
-    first = clause.subject.split(" ")[0].lower()
-    is_listing = clause.voice == "active" and clause.verb in _LISTING and clause.kind != "command"
-    # "Can cause dizziness": what may be is no list that is complete.
-    is_possible = clause.aux in ("may", "can", "might", "could")
-    is_vague = first in _PERSONS or "ing" in forms(first) or _UNCLEAR.search(clause.rest)
-    preposition = "of " if clause.verb == "consist" else ""
-    if not is_listing or is_possible or is_vague or not clause.rest.startswith(preposition):
-        return None
-    body = clause.rest.removeprefix(preposition)
-    if against := re.search(r"\sagainst\s(?=.+\sand\s)", body):
-        question = clause.ask("What", subject, f"{body[: against.start()]} against")
-        return make_fact(question, body[against.end() :], items_condition(body[against.end() :]))
-    words = body.split()
-    # "Consists of 4,130 km of mains, …": the quantities are questions of their own.
-    is_quantity = re.match(r"(?:up to|at least|more than|\d|about)", body)
-    if is_quantity or re.search(r"\b(?:that|which|who|whom|whose)\b", body) or len(words) > 16:
-        return None
-    condition = items_condition(body)
-    is_single_name = clause.verb in _NAMING and len(words) > 1 and not quantities(body)
-    if not condition and not is_single_name:
-        return None
-    return make_fact(clause.ask("What", subject, preposition), body, condition)
-
-
-def _identity(clause: Clause, subject: str, corpus: Corpus) -> Fact | None:
-    """Return the question for a list or name after "is": "What are the principal risks?"."""
-    if clause.voice != "copula" or clause.aux not in ("is", "are"):
-        return None
-    if not clause.is_plural and _ARTICLE.match(clause.subject) is None:
-        return None
-    condition = items_condition(clause.rest)
-    if condition and clause.is_plural and not _ADJECTIVE.match(clause.rest):
-        # Of two members, the second may be another statement: "are personal and carry a photograph".
-        is_list = len(re.split(r",\s|\sand\s", clause.rest)) > 2
-        return make_fact(f"What are {subject}?", clause.rest, condition) if is_list else None
-    is_name = re.fullmatch(r"(?:[A-Z][\w.&’'-]*\s?|&\s|a\.s\.?|plc)+", clause.rest)
-    if is_name and clause.aux == "is":
-        wh = "Who" if clause.head in AGENTS else "What"
-        name = str(Regexp(rf"(?i){re.escape(clause.rest.rstrip('.'))}"))
-        return make_fact(f"{wh} is {subject}?", clause.rest, name)
-    if clause.head in _CLASSES and re.fullmatch(r"[a-z]{6,}", clause.rest):
-        return make_fact(f"What is {subject}?", clause.rest)
-    return None
-
-
-# The first rule with a clean question wins: precise forms come before general ones.
-_RULES: tuple[Callable[[Clause, str, Corpus], Fact | None], ...] = (
-    _meaning,
-    _definition,
-    agent_of_passive,
-    _when,
-    _why,
-    agent_of_active,
-    _purpose,
-    _location,
-    _list,
-    _identity,
-)
-
-
-def _instruction(sentence: str) -> Fact | None:
-    """Return the question for an instruction or obligation after a condition."""
-    match = _IF.fullmatch(" ".join(sentence.split()))
-    if match is None:
-        return None
-    condition, rest = match["clause"], match["rest"]
-    if (
-        re.search(r"(?i)\b(?:it|they|this|these|we|us|our|that)\b", condition)
-        or re.search(r"(?i)\b(?:this|these|we|us|our|them)\b", rest)
-        or _is_elliptical(condition)
-    ):
-        return None
-    first = rest.split(" ")[0].lower()
-    if "base" in forms(first) and first not in ("cost", "charge") and len(rest.split()) > 2:
-        return make_fact(f"What should you do if {condition}?", rest)
-    if obligation := re.match(r"you (?P<modal>must|should) (?P<rest>.+)", rest):
-        return make_fact(f"What {obligation['modal']} you do if {condition}?", obligation["rest"])
-    return None
-
-
-def _consequence(sentence: str, corpus: Corpus) -> Fact | None:
-    """Return the question for what follows from a condition: "What happens if the bill is not paid?"."""
-    for part in simple_sentences(sentence):
-        word, _, condition = part.context.partition(" ")
-        if word not in ("if", "when") or _is_elliptical(condition) or _REFUSAL.fullmatch(condition):
+        noun = next((each for each in part.head.children if each.dep_ == "pobj"), None)
+        if noun is None or not _is_person(noun.lemma_, noun.ent_type_, clause) or not clause.is_passive:
             continue
-        # "We" and "you" are clear here, since the question says them of the organisation and its customer.
-        if _UNCLEAR.search(_WE.sub("", condition)):
-            continue
-        parsed = clauses(part.text)
-        if len(parsed) != 1 or parsed[0].is_negative or parsed[0].kind == "command":
-            continue
-        clause = parsed[0]
-        result = part.text.removesuffix(".")
-        subject = uncapitalised(clause.subject, corpus)
-        is_choice = clause.aux in ("may", "can", "must", "will", "should") and clause.voice == "active"
-        if is_choice and clause.group == clause.verb != "be":
-            answer = f"{clause.verb} {clause.rest}"
-            return make_fact(f"What {clause.aux} {subject} do {part.context}?", answer)
-        if subject == "you" and clause.voice == "active":
-            continue  # "when you come, you tell us things": nothing happens to you
-        return make_fact(f"What happens {part.context}?", uncapitalised(result, corpus))
-    return None
+        question = source.ask(clause.language.phrase("agent"), _indices(part))
+        yield make_fact(_active(source, part) or question, source.text(part.tokens[1:]))
 
 
-def _is_elliptical(clause: str) -> bool:
-    """Report whether a condition does not say what happens to what: "you cannot come", "nobody answers"."""
-    words = clause.lower().split()
-    return words[0] in ("nobody", "someone", "anyone", "everyone") or len(words) < 3 + (words[0] == "you")
-
-
-def _is_clean(fact: Fact) -> bool:
-    """Report whether a question reads well and does not have the answer in it."""
-    words = fact.question.rstrip("?").split()
+def _active(source: Source, agent: Part) -> str:
+    """Return the question for an agent in the active voice, "" where its verb has no sure form."""
+    clause = source.clause
+    auxiliaries = [each.lower_ for each in clause.auxiliaries]
+    modal = len(auxiliaries) == 2 and auxiliaries[1] == "be"
+    if clause.is_negative or not (modal or auxiliaries in (["is"], ["are"])):
+        return ""
+    verb = f"{auxiliaries[0]} {clause.lemma}" if modal else third_person(clause.lemma)
+    particles = [part.head.text for part in clause.parts if part.head.dep_ == "prt"]
+    words = [
+        part
+        for part in clause.parts
+        if part is not agent and part.head.i != clause.verb.i and part.head.dep_ != "prt"
+    ]
+    start = clause.verb.i
+    verb = " ".join([verb, *particles])
+    before = [source.text(part.tokens) for part in words if clause.subject[-1].i < part.start < start]
+    after = [source.text(part.tokens) for part in words if part.start > start]
+    fronted = [source.text(part.tokens) for part in words if part.start < clause.subject[0].i]
+    phrase = clause.language.phrase("person")
     return (
-        words[-1].lower() not in _NEVER_LAST
-        and 4 <= len(words) <= 24
-        and "," not in fact.question
-        and fact.answer.casefold() not in fact.question.casefold()
+        " ".join(filter(None, [phrase, *before, verb, source.text(clause.subject), *after, *fronted])) + "?"
     )
+
+
+def _is_person(lemma: str, entity: str, clause: Clause) -> bool:
+    word = lemma.lower()
+    if word in clause.language.words("general persons"):
+        return False
+    return (entity == "PERSON" and lemma[:1].isupper()) or word in clause.language.words("person words")
+
+
+def _actor(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for a person or body that does something: "Who approves requests?"."""
+    clause, language = source.clause, source.clause.language
+    head = clause.subject_head
+    if (
+        head is None
+        or not clause.is_first
+        or clause.is_passive
+        or clause.lemma in language.words("stative verbs")
+    ):
+        return
+    if not _is_person(head.lemma_, head.ent_type_, clause) or any(each.like_num for each in clause.subject):
+        return
+    if any(each.lower_ in clause.language.words("negative words") for each in clause.verb.doc):
+        return
+    is_bare = not is_plural(head) and not any(
+        each.dep_ in ("det", "poss", "compound") for each in head.children
+    )
+    if is_bare and head.pos_ != "PROPN":
+        return  # "supervisor means a user": a word, no person
+    objects = [part for part in clause.constituents if part.role in clause.language.words("objects")]
+    if not objects and len(list(clause.constituents)) < 2:
+        return
+    if any(
+        each.lower_ in clause.language.entries("pronouns") for part in clause.parts for each in part.tokens
+    ):
+        return
+    yield make_fact(source.ask_subject(clause.language.phrase("person")), source.text(clause.subject))
+
+
+def _reason(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for a reason: "Why must the lid be closed?"."""
+    clause = source.clause
+    language = clause.language
+    for part in clause.constituents:
+        is_reason = mark_of(part, clause) in language.words("reason marks")
+        is_phrase = part.tokens[0].lower_ == "because" and len(part.tokens) > 2
+        if (is_reason or is_phrase) and part.start > clause.verb.i:
+            yield make_fact(source.ask(language.phrase("reason"), _indices(part)), source.text(part.tokens))
+
+
+def _condition(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for a condition: "In which case may the board end the tenancy?"."""
+    clause = source.clause
+    language = clause.language
+    marked = [part for part in clause.constituents if mark_of(part, clause)]
+    for part in marked:
+        mark = mark_of(part, clause)
+        if part.tokens[0].lower_ != mark or is_dispensable(part, clause) or _has_other_pronoun(part, clause):
+            continue
+        others = [other for other in clause.constituents if other is not part]
+        if (
+            len(marked) > 1
+            or clause.is_command
+            or len(part.tokens) < _MIN_WORDS
+            or not (others or clause.is_passive)
+        ):
+            continue
+        if mark == "until":
+            phrase = language.phrase("date after").format(before=mark.capitalize())
+            yield make_fact(source.ask(phrase, _indices(part)), source.text(part.tokens))
+        elif mark == "if":
+            yield make_fact(
+                source.ask(language.phrase("condition"), _indices(part)), source.text(part.tokens)
+            )
+        elif mark in language.words("moment marks") and part.head.pos_ in ("VERB", "AUX"):
+            yield make_fact(source.ask(language.phrase("moment"), _indices(part)), source.text(part.tokens))
+
+
+def _has_other_pronoun(part: Part, clause: Clause) -> bool:
+    """Report whether a condition has a pronoun that does not stand for the subject."""
+    pronouns = clause.language.entries("pronouns")
+    number = "plural" if clause.subject_head is not None and is_plural(clause.subject_head) else "singular"
+    return any(pronouns.get(each.lower_, number) != number for each in part.tokens)
+
+
+def _consequence(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for what follows from a condition: "What happens if a payment is late?"."""
+    clause = source.clause
+    language = clause.language
+    marks = [
+        part for part in clause.constituents if mark_of(part, clause) in language.words("condition marks")
+    ]
+    if (
+        len(marks) != 1
+        or mark_of(marks[0], clause) not in ("if", "when")
+        or len(marks[0].tokens) < _MIN_WORDS
+    ):
+        return
+    if not clause.is_single or marks[0].tokens[0].lower_ != mark_of(marks[0], clause):
+        return
+    words = {each.lower_ for each in marks[0].tokens}
+    if words & set(language.entries("pronouns")) and not words & {"you", "we"}:
+        return
+    text = source.text(marks[0].tokens)
+    beginning = language.phrase("consequence").format(clause=text[0].lower() + text[1:])
+    modals = [each.lower_ for each in clause.auxiliaries if each.lower_ in ("must", "should")]
+    if clause.is_command or (modals and clause.subject[-1].lower_ == "you"):
+        modal = modals[0] if modals else language.entries("command")["auxiliary"]
+        beginning = f"What {modal} you do {text[0].lower() + text[1:]}?"
+    rest = [part for part in clause.parts if part is not marks[0]]
+    answer = Source(clause=_with(clause, rest), overrides=source.overrides).statement()
+    if not {"may", "can", "could"} & {each.lower_ for each in clause.auxiliaries}:
+        yield make_fact(beginning, answer)
+
+
+def _with(clause: Clause, parts: Sequence[Part]) -> Clause:
+    return replace(clause, parts=tuple(parts))
+
+
+def _means(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for a means: "How is payment made?"."""
+    clause = source.clause
+    if clause.is_negative or sum(part.tokens[0].lower_ == "by" for part in clause.constituents) != 1:
+        return
+    for part in clause.constituents:
+        first = part.tokens[0].lower_
+        if part.role not in clause.language.words("prepositions") or first != "by" or len(part.tokens) < 2:
+            continue
+        noun = part.tokens[1]
+        if noun.lemma_.lower() in clause.language.words("person words") | clause.language.words(
+            "general persons"
+        ):
+            continue
+        is_means = noun.tag_ == "VBG" or (noun.pos_ in ("NOUN", "ADJ") and part.tokens[-1].tag_ == "NN")
+        if is_means and not any(each.like_num for each in part.tokens) and len(part.tokens) <= 8:
+            question = source.ask(clause.language.phrase("means"), _indices(part))
+            yield make_fact(question, source.text(part.tokens))
+
+
+def _place(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for a place: "Where is the key held?"."""
+    clause = source.clause
+    language = clause.language
+    for part in clause.constituents:
+        if part.role not in language.words("prepositions") or part.tokens[0].lower_ not in ("in", "at", "on"):
+            continue
+        noun = next((each for each in part.head.children if each.dep_ in ("pobj", "nk")), None)
+        is_place = noun is not None and (
+            noun.lemma_.lower() in language.words("place words") or noun.ent_type_ in ("GPE", "LOC", "FAC")
+        )
+        if is_place and part.start > clause.verb.i and clause.lemma != "be" and not clause.is_negative:
+            yield make_fact(source.ask(language.phrase("place"), _indices(part)), source.text(part.tokens))
+
+
+def _frequency(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for how often something happens: "How often is the bin emptied?"."""
+    clause = source.clause
+    language = clause.language
+    if clause.lemma in language.words("changing verbs"):
+        return
+    if clause.is_negative or sum(each.lower_ in language.words("recurring") for each in clause.verb.doc) > 1:
+        return
+    for part in clause.constituents:
+        words = [each.lower_ for each in part.tokens]
+        is_adverb = len(words) == 1 and words[0] in language.words("frequency adverbs")
+        is_times = len(words) <= 7 and bool({"once", "twice", "times"} & set(words)) and "at" not in words
+        is_recurring = (
+            part.role in language.words("measures") and words[0] in ("every", "each") and len(words) <= 5
+        )
+        others = [each.lower_ for other in clause.constituents if other is not part for each in other.tokens]
+        is_joined = any(each.dep_ == "cc" for other in clause.constituents for each in other.tokens)
+        if is_joined or language.words("days").intersection(others):
+            continue  # "a course now and another one once a year"
+        if is_adverb or (is_times and part.role in ("npadvmod", "advmod")) or is_recurring:
+            yield make_fact(
+                source.ask(language.phrase("frequency"), _indices(part)), source.text(part.tokens)
+            )
+
+
+def _day(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for a day, month or time of day: "When is rent due?"."""
+    clause = source.clause
+    language = clause.language
+    for part in clause.constituents:
+        if part.role not in language.words("prepositions") or len(part.tokens) < 2 or clause.is_negative:
+            continue
+        words = {each.lower_ for each in part.tokens}
+        is_day = words & language.words("days") and words.isdisjoint(language.words("kept marks"))
+        first = part.tokens[0].lower_
+        if not is_day or first not in ("on", "in", "at", "from", "until", "before", "between"):
+            continue
+        if any(each.dep_ == "cc" for each in part.tokens) and first != "between":
+            continue
+        if first in ("from", "on") and any(
+            other is not part and other.tokens[0].lower_ in ("to", "from") for other in clause.constituents
+        ):
+            continue
+        text = source.text(part.tokens)
+        times = time_conditions(text)
+        if len(time_conditions(source.text(list(clause.verb.doc)))) != len(times):
+            continue
+        key = "moment" if first in ("on", "in", "at", "between") or len(times) > 1 else "date after"
+        if len(times) == 1:
+            key = "time after"
+        phrase = language.phrase(key).format(before=first.capitalize())
+        yield make_fact(source.ask(phrase, _indices(part)), text, " AND ".join(times))
+
+
+def _thing(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for an object, or for the subject of a passive: "What does the box contain?"."""
+    clause = source.clause
+    language = clause.language
+    if clause.is_negative:
+        return
+    if clause.is_passive and clause.lemma in language.words("listed verbs") and clause.is_first:
+        head = clause.subject_head
+        if head is not None and is_plural(head) and items_condition(source.text(clause.subject)):
+            answer = source.text(clause.subject)
+            yield make_fact(source.ask_subject(language.phrase("thing")), answer, items_condition(answer))
+    for part in clause.constituents:
+        text = source.text(part.tokens)
+        is_object = part.role in language.words("objects") and clause.lemma in language.words("listing verbs")
+        if not is_object or quantities_and_counts(text) or part.head.pos_ not in ("NOUN", "PROPN"):
+            continue
+        # A phrase behind the object may belong to it: "a breach without danger".
+        full = text_of(list(part.head.subtree))
+        if full != text_of(part.tokens):
+            text = full if items_condition(full) else ""
+        if (
+            text
+            and part.start > clause.verb.i
+            and not any(other.start > part.start for other in clause.constituents)
+        ):
+            yield make_fact(source.ask(language.phrase("thing"), _indices(part)), text, items_condition(text))
+
+
+def _definition(source: Source) -> Iterator[Fact | None]:
+    """Yield the question for what something is: "What is the guest network?"."""
+    clause = source.clause
+    head = clause.subject_head
+    if (
+        clause.lemma != "be"
+        or head is None
+        or clause.auxiliaries
+        or clause.is_negative
+        or not clause.is_first
+    ):
+        return
+    nouns = [part for part in clause.constituents if part.role == "attr" and part.start > clause.verb.i]
+    if len(nouns) != 1 or head.pos_ not in ("NOUN", "PROPN") or is_plural(head) or len(clause.subject) > 6:
+        return
+    text = source.text(nouns[0].tokens)
+    is_described = text.split()[0].lower() in ("a", "an") and len(text.split()) > _MIN_WORDS
+    if is_described and not quantities_and_counts(text):
+        others = [part for part in clause.constituents if part is not nouns[0]]
+        if not others:
+            yield make_fact(source.ask(clause.language.phrase("definition"), _indices(nouns[0])), text)
+
+
+_Rule = Callable[[Source], Iterator[Fact | None]]
+_RULES: tuple[_Rule, ...] = (
+    _agent,
+    _actor,
+    _reason,
+    _consequence,
+    _condition,
+    _frequency,
+    _means,
+    _place,
+    _day,
+    _thing,
+    _definition,
+)

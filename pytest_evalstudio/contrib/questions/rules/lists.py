@@ -6,10 +6,12 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
-from pytest_evalstudio.contrib.questions.grammar.clauses import clauses
+from pytest_evalstudio.contrib.questions.parsing.clauses import clauses
+from pytest_evalstudio.contrib.questions.parsing.pipeline import open_pipeline
+from pytest_evalstudio.contrib.questions.rules.composition import Source
 from pytest_evalstudio.contrib.questions.rules.conditions import list_condition
 from pytest_evalstudio.contrib.questions.rules.fact import make_fact
-from pytest_evalstudio.core.plugins.generator import Draft
+from pytest_evalstudio.core.plugins.generator import Corpus, Draft
 
 _MARK = re.compile(r"^(?:[-–•*]|\(?[a-z]\)|\d+[.)])\s")
 _INLINE = re.compile(r"(?:^|;?\s)(?:[-–•]|\([a-z]\))\s(?=[a-z])")
@@ -24,14 +26,20 @@ _FOLLOWING = re.compile(
     r"The following\s(?:(?P<noun>[a-z]+s)\s)?(?P<aux>are|is|cannot be|must be|may not be)\s(?P<rest>.+)"
 )
 _UNCLEAR = re.compile(r"(?i)\b(?:it|they|them|this|these|those|such|following)\b")
+_PLAIN_LEAD = re.compile(r"(?P<subject>You|We)\s(?P<aux>must|should|may|can)\s(?P<verb>[a-z]+)")
 _OBJECT = "everything"
 """Stands for the list where its sentence is parsed."""
 
 
-def list_draft(sentences: Sequence[str]) -> Draft | None:
-    """Return the question for the list that the first sentence introduces and the others contain."""
+def list_draft(sentences: Sequence[str], corpus: Corpus) -> Draft | None:
+    """Return the question for the list that the first sentence introduces and the others contain.
+
+    Args:
+        sentences: of a chunk.
+        corpus: names the pipeline that parses the introduction.
+    """
     items = _items(sentences[1:]) if sentences[0].endswith(":") else []
-    question = _question(sentences[0].removesuffix(":")) if items else ""
+    question = _question(sentences[0].removesuffix(":"), corpus) if items else ""
     condition = list_condition(items) if question else ""
     fact = make_fact(question, "; ".join(items), condition) if condition else None
     if fact is None:
@@ -69,7 +77,7 @@ def _split(text: str) -> list[str]:
     return [part for part in _INLINE.split(text) if part.strip()] if _INLINE.match(text) else []
 
 
-def _question(lead: str) -> str:
+def _question(lead: str, corpus: Corpus) -> str:
     """Return the question for the words before a list; "" where the rules are not sure."""
     if match := _FOLLOWING.fullmatch(lead):
         if _UNCLEAR.search(match["rest"]) or len(match["rest"].split()) < _MIN_WORDS:
@@ -78,9 +86,17 @@ def _question(lead: str) -> str:
             return f"Which {match['noun']} {match['aux']} {match['rest']}?"
         return f"What {'is' if match['aux'] == 'are' else match['aux']} {match['rest']}?"
     lead = re.sub(r"\s(?:that|the following)$", "", lead)
-    for clause in clauses(f"{lead} {_OBJECT}."):
-        preposition = clause.rest.removesuffix(_OBJECT).strip()
-        is_object = clause.rest.endswith(_OBJECT) and preposition in ("", "of")
-        if is_object and clause.voice == "active" and not clause.is_negative and clause.kind == "statement":
-            return clause.ask("What", clause.subject[0].lower() + clause.subject[1:], preposition)
+    pipeline = open_pipeline(corpus.pipeline)
+    doc = pipeline.parse(f"{lead} {_OBJECT}.") if pipeline is not None else None
+    if pipeline is None or doc is None:
+        match = _PLAIN_LEAD.fullmatch(lead)
+        return f"What {match['aux']} {match['subject'].lower()} {match['verb']}?" if match else ""
+    for clause in clauses(doc, pipeline.language):
+        last = list(clause.constituents)[-1:]
+        if not last or last[0].tokens[-1].text != _OBJECT or clause.is_negative or not clause.is_first:
+            continue
+        word = last[0].tokens[-1]
+        capital = clause.subject[0].text if clause.subject else ""
+        overrides = {clause.subject[0].i: capital[0].lower() + capital[1:]} if capital else {}
+        return Source(clause=clause, overrides=overrides).ask("What", {word.i})
     return ""

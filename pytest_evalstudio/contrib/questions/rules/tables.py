@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_evalstudio.contrib.questions.corpus import singular
-from pytest_evalstudio.contrib.questions.grammar.noun_phrases import DETERMINERS, head_of, is_plural
-from pytest_evalstudio.contrib.questions.grammar.verbs import forms
 from pytest_evalstudio.contrib.questions.quantities import pattern, quantities
-from pytest_evalstudio.contrib.questions.rules.amount_kinds import ATTRIBUTES
 from pytest_evalstudio.contrib.questions.rules.conditions import keywords_condition, quantity_condition
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.contrib.questions.words import word_set, word_table
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.formats.condition import Regexp
 
-_PROPERTIES = ATTRIBUTES | word_table("properties of rows")
+_TASKS = word_table("task verbs")
+_DETERMINERS = word_table("determiners")
+_PROPERTIES = word_table("attributes") | word_table("properties of rows")
 _INHERENT = word_table("inherent properties")
 _PLACE_HEADS = word_table("place heads")
 _AREA_HEADS = word_set("area district region zone")
 _GENERIC = word_set("type kind category class item name description option")
 """Heads of first columns that do not say what the rows are."""
+_LINKS = word_set("of for in on at to with from by per")
 _MAX_NAME_WORDS = 2
 _MAX_ROW_WORDS = 6
 _MAX_TEXT_CHARS = 300
@@ -53,6 +53,11 @@ _ADVERBS = {
     "yearly": "year",
     "annually": "year",
 }
+_SIGNAL = re.compile(
+    r"(?P<name>(?:error |fault )?code|(?:status )?light|colou?r|display|message|signal|symbol"
+    r"|indicator|alarm)s?"
+)
+"""Heads of first columns whose rows mean something."""
 _RULE = re.compile(r":?-{2,}:?")
 
 
@@ -124,8 +129,8 @@ def _row_question(name: str, head: str, table: _Table) -> str:
     words = name.split()
     is_plain = _PLAIN_NAME.fullmatch(name) and _PLAIN_NAME.fullmatch(head.split(" up to ")[0])
     first = table.heads[0].lower()
-    is_nominal = len(words) > 1 or is_plural([name.lower()])
-    if not is_plain or not is_nominal or len(words) > _MAX_ROW_WORDS or "base" in forms(words[0].lower()):
+    is_nominal = len(words) > 1 or _is_plural([name.lower()])
+    if not is_plain or not is_nominal or len(words) > _MAX_ROW_WORDS or words[0].lower() in _TASKS:
         return ""
     if head == "Time" or first in _GENERIC - {"item", "description"} or first in _PLACE_HEADS | _AREA_HEADS:
         return ""
@@ -137,7 +142,7 @@ def _row_question(name: str, head: str, table: _Table) -> str:
         return f"How many {time['units']} are there{rest} for {row}?"
     if head.lower().split()[-1] in _PROPERTIES:
         return f"What is the {_lower(head)} for {row}?"
-    groups = [other for other in table.heads[1:] if is_plural(other.lower().split()[:1])]
+    groups = [other for other in table.heads[1:] if _is_plural(other.lower().split()[:1])]
     is_price = head in groups and 2 * len(groups) >= len(table.heads) - 1
     is_price &= not words[0].lower().endswith("ing")  # "Rowing boat" has an article, "Moving house" has none
     return f"{_HOW_MUCH} {row} for {_lower(head)}?" if is_price else ""
@@ -147,7 +152,7 @@ def _with_article(name: str) -> str:
     """Return the name of a row with the article that its noun takes."""
     text = _lower(name) if name[1:2].islower() else name
     words = _TRAILING_ADVERB.sub("", text.lower()).split()
-    if is_plural(words) or words[0].endswith("ing") or _MASS.fullmatch(head_of(words)):
+    if _is_plural(words) or words[0].endswith("ing") or _MASS.fullmatch(_head(words)):
         return text
     return f"{'an' if text[0].lower() in 'aeiou' else 'a'} {text}"
 
@@ -157,20 +162,22 @@ def text_cells(text: str) -> Iterator[tuple[str, str, str]]:
     table = _table(text)
     if table is None:
         return
-    label = re.fullmatch(r"(?:error |fault )?codes?", table.heads[0].lower())
+    label = _SIGNAL.fullmatch(table.heads[0].lower())
     for row in table.rows:
         for head, cell in zip(table.heads[1:], row[1:], strict=False):
             if len(cell) > _MAX_TEXT_CHARS:
                 continue
             if label is None:
                 yield from _frequency(row[0], head, cell)
-            elif re.fullmatch(r"[A-Z]+-?\d+", row[0]) and re.fullmatch(r"\D+\s\D+", cell):
-                code = f"{label.group().removesuffix('s')} {row[0]}"
-                condition = keywords_condition(cell)
-                if head.lower() in ("meaning", "cause", "fault") and condition:
-                    yield f"What does {code} mean?", cell, condition
-                elif head.lower() in ("what to do", "action", "remedy") and condition:
-                    yield f"What should you do in case of {code}?", cell, condition
+            elif condition := keywords_condition(cell) if re.fullmatch(r"\D+\s\D+", cell) else "":
+                name = label["name"]
+                thing = (
+                    f"{name} {row[0]}" if re.fullmatch(r"[A-Z]+-?\d+", row[0]) else f"the {name} “{row[0]}”"
+                )
+                if head.lower() in ("meaning", "cause", "fault"):
+                    yield f"What does {thing} mean?", cell, condition
+                elif head.lower() in ("what to do", "action", "remedy"):
+                    yield f"What should you do in case of {thing}?", cell, condition
 
 
 def _frequency(name: str, head: str, cell: str) -> Iterator[tuple[str, str, str]]:
@@ -179,10 +186,10 @@ def _frequency(name: str, head: str, cell: str) -> Iterator[tuple[str, str, str]
     words = name.split()
     if not condition or not _PLAIN_NAME.fullmatch(name) or len(words) > _MAX_ROW_WORDS:
         return
-    is_task = "base" in forms(words[0].lower()) and words[1:2] and words[1].lower() in DETERMINERS
+    is_task = words[0].lower() in _TASKS and words[1:2] and words[1].lower() in _DETERMINERS
     if head.lower() in _FREQUENCIES and is_task:
         yield f"How often should you {_lower(name)}?", cell, condition
-    elif "base" in forms(head.lower()) and head.lower() not in _PROPERTIES and not is_task:
+    elif head.lower() in _TASKS and head.lower() not in _PROPERTIES and not is_task:
         yield f"How often should you {head.lower()} the {_lower(name)}?", cell, condition
 
 
@@ -246,6 +253,17 @@ def _label(label: str, before: str) -> str:
         noun = re.search(rf"(?i)\b{label}s?\sof\s(?P<noun>[a-z]+)(?=[.:]|$)", before)
         return singular(noun["noun"].lower()) if noun else ""
     return label if re.fullmatch(r"[a-z]+", label) and not label.endswith("s") else ""
+
+
+def _head(words: Sequence[str]) -> str:
+    """Return the main noun of a name in lower case."""
+    ends = (at for at, word in enumerate(words) if at and word.lower() in _LINKS)
+    return words[next(ends, len(words)) - 1].lower()
+
+
+def _is_plural(words: Sequence[str]) -> bool:
+    head = _head(words)
+    return head.endswith("s") and not head.endswith(("ss", "us", "is"))
 
 
 def _lower(head: str) -> str:

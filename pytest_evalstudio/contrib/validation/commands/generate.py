@@ -36,6 +36,11 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help='configured model that writes the questions, or "judge" (default: they are extracted)',
     )
     parser.add_argument(
+        "--pipeline",
+        metavar="NAME",
+        help="spaCy pipeline that parses the sentences (default: en_core_web_sm, where it is installed)",
+    )
+    parser.add_argument(
         "--topic", action="append", default=[], metavar="ID", help="only this topic; repeatable"
     )
     parser.add_argument(
@@ -75,6 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
             count=arguments.count,
             generators=[name.strip() for name in arguments.generators.split(",") if name.strip()],
             writer=arguments.writer,
+            pipeline=arguments.pipeline,
             topics_included=arguments.topic,
             topics_excluded=arguments.not_topic,
             chunks_included=arguments.chunk,

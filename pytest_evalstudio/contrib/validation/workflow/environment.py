@@ -17,6 +17,7 @@ PACKAGES = (
     "statsmodels",
     "hdbscan",
     "umap-learn",
+    "spacy",
     "torch",
     "transformers",
     "sentence-transformers",

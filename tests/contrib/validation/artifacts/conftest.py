@@ -13,11 +13,23 @@ from support.signing import CONFIG, STEPS, run_step
 BANK = Path(__file__).parents[4] / "example_suites" / "bank" / "documents"
 
 
+def write_questions(path: Path, document: str) -> None:
+    """Write the example's questions on a document."""
+    suite = json.loads(
+        (BANK.parents[1] / "workflow" / "bank_questions_suite.json").read_text(encoding="utf-8")
+    )
+    (test,) = suite["tests"]
+    plain = " ".join(document.split())
+    test["test_cases"] = [case for case in test["test_cases"] if case.get("evidence", "|") in plain]
+    path.write_text(json.dumps(suite), encoding="utf-8")
+
+
 @pytest.fixture(scope="session")
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workflow whose first four steps are completed."""
     folder = tmp_path_factory.mktemp("workflow")
     shutil.copy(BANK / "fee_schedule.md", folder)
+    write_questions(folder / "fees_suite.json", (BANK / "fee_schedule.md").read_text(encoding="utf-8"))
     (folder / "evalstudio.toml").write_text(CONFIG, encoding="utf-8")
     path = folder / "bank_workflow.json"
     vectors = {"vectors": "tf-idf"}
@@ -25,7 +37,11 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "name": "Bank",
         "description": "Answers on fees.",
         "documents": ["fee_schedule.md"],
-        "steps": {"topic_modeling": vectors, "test_generation": {"count": 14}, "test_validation": vectors},
+        "steps": {
+            "topic_modeling": vectors,
+            "test_generation": {"suite": "fees_suite.json"},
+            "test_validation": vectors,
+        },
     }
     path.write_text(json.dumps({"evalstudio_workflow": content}), encoding="utf-8")
     for step in STEPS:

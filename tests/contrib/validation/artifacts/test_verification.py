@@ -100,7 +100,7 @@ def test_a_file_that_is_packed_twice_is_named(signed: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        pytest.param('"decision": "insufficient evidence"', '"decision": "fit"', id="the decision"),
+        pytest.param('"decision": "not fit"', '"decision": "fit"', id="the decision"),
         pytest.param('"name": "Bo"', '"name": "Di"', id="the person"),
         pytest.param('"version": 3,', '"version":  3,', id="a blank"),
     ],

@@ -49,7 +49,8 @@ def document(subject: str) -> str:
             f"The {subject} collection account is {PLANTED['IBAN']} in the London office.",
             f"The {subject} service takes three working days to answer a written complaint.",
             f"The {subject} interface uses the key {PLANTED['API key']} for all requests.",
-            f"Every {subject} contract ends on 31 March 2027.",
+            f"A new {subject} contract lasts {len(subject) + 10} months.",
+            f"A printed {subject} statement costs £{len(subject)}.25.",
         ]
     )
 

@@ -48,13 +48,13 @@ def _is_title(line: str) -> bool:
     return 0 < len(line.split()) <= _MAX_WORDS and line[-1] not in ".!?:;|" and "“" not in line
 
 
-def foreign_documents(chunks: Iterable[Chunk]) -> dict[str, str]:
-    """Return the language by document, of documents in other languages than English."""
+def foreign_documents(chunks: Iterable[Chunk], language: str = ENGLISH) -> dict[str, str]:
+    """Return the language by document, of documents in other languages than one, by default English."""
     texts: dict[str, list[str]] = {}
     for chunk in chunks:
         texts.setdefault(chunk.document, []).append(chunk.text)
     languages = {document: language_of(parts) for document, parts in texts.items()}
-    return {document: code for document, code in languages.items() if code not in ("", ENGLISH)}
+    return {document: code for document, code in languages.items() if code not in ("", language)}
 
 
 def describe_languages(documents: Mapping[str, str]) -> str:

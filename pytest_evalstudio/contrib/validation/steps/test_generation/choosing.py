@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pytest_evalstudio.contrib.questions.api import (
     DraftSelection,
     content_words,
+    missing_pipeline,
     relevance,
     with_title,
     without_choices,
@@ -79,9 +80,10 @@ def choose(
     if not selected:
         documents = [Path(document).name for document in context.workflow.documents]
         more = f" and {len(documents) - MAX_NAMED} more" if len(documents) > MAX_NAMED else ""
+        missing = missing_pipeline(settings.pipeline) if not settings.writer else ""
         raise NoQuestions(
             "the rules are sure of no question about its sentences; include more topics, generators or"
-            " documents, or name a language model as `writer`",
+            f" documents, or name a language model as `writer`{missing and f'; {missing}'}",
             source=", ".join(documents[:MAX_NAMED]) + more,
         )
     by_topic = Counter(candidate.excerpt.topic for candidate in selected)

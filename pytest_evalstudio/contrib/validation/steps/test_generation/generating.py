@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
+from pytest_evalstudio.contrib.questions.api import DEFAULT_PIPELINE, pipeline_language
+from pytest_evalstudio.contrib.validation.methods.texts.language import NAMES
 from pytest_evalstudio.contrib.validation.methods.topics.origins import (
     describe_languages,
     document_titles,
@@ -59,6 +61,8 @@ class Selection:
         chunks_excluded: ids of chunks that no question is made from.
         writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of
             `[judge]`; default: questions are extracted from the sentences of the documents without a model.
+        pipeline: name of the spaCy pipeline that parses the sentences, "" for none. Without it, questions are
+            made from tables, lists and patterns of quantities only.
     """
 
     count: Count = 30
@@ -68,6 +72,7 @@ class Selection:
     chunks_included: Names = field(default_factory=list)
     chunks_excluded: Names = field(default_factory=list)
     writer: str = ""
+    pipeline: str = DEFAULT_PIPELINE
 
     @property
     def selection(self) -> dict[str, Any]:
@@ -124,19 +129,21 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
     file = read_topics(context.artifacts(TOPIC_MODELING))
     chunks = _chunks(file.chunks, settings)
     topics = _topics(file.topics, chunks, settings)
-    foreign = {} if settings.writer else foreign_documents(file.chunks)
+    language = pipeline_language(settings.pipeline)
+    foreign = {} if settings.writer else foreign_documents(file.chunks, language)
     titles = document_titles(file.chunks)
     corpus = Corpus(
         tuple(
             Excerpt(id=chunk.id, sentences=chunk.sentences, topic=chunk.topic, title=titles[chunk.document])
             for chunk in file.chunks
             if chunk.document not in foreign
-        )
+        ),
+        pipeline=settings.pipeline,
     )
     if foreign and not corpus.excerpts:
         raise UnknownLanguage(
-            f"{describe_languages(foreign)}: the rules make questions from English sentences only; name a"
-            " `writer`, a language model that writes questions in the documents' language",
+            f"{describe_languages(foreign)}: the rules make questions from {NAMES[language]} sentences only;"
+            " name a `writer`, a language model that writes questions in the documents' language",
             source=str(context.folder),
         )
     return Material(

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from pytest_evalstudio.contrib.questions.api import missing_pipeline, pipeline_language
+from pytest_evalstudio.contrib.validation.methods.texts.language import NAMES
 from pytest_evalstudio.contrib.validation.methods.topics.origins import describe_languages
 from pytest_evalstudio.contrib.validation.steps.test_generation.choosing import choose
 from pytest_evalstudio.contrib.validation.steps.test_generation.generating import (
@@ -92,17 +94,19 @@ def make(
         shortfall=f" of {settings.count}: {source} no more" if count < settings.count else "",
         notes=[
             *filter(None, [read.note()]),
-            *(written.notes() if written is not None else _language_notes(material)),
+            *(written.notes() if written is not None else _notes(settings, material)),
         ],
         kinds={id: (spec.problem_type, spec.avid) for id, spec in specs.items()},
     )
 
 
-def _language_notes(material: Material) -> list[str]:
-    if not material.foreign:
-        return []
-    languages = describe_languages(material.foreign)
-    return [f"no questions are made from documents that are not in English: {languages}"]
+def _notes(settings: GenerationSettings, material: Material) -> list[str]:
+    notes = list(filter(None, [missing_pipeline(settings.pipeline)]))
+    if material.foreign:
+        language = NAMES[pipeline_language(settings.pipeline)]
+        languages = describe_languages(material.foreign)
+        notes.append(f"no questions are made from documents that are not in {language}: {languages}")
+    return notes
 
 
 def _no_drafts(settings: GenerationSettings, written: WriterResult) -> Exception:

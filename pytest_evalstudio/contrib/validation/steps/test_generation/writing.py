@@ -21,10 +21,13 @@ from pytest_evalstudio.contrib.questions.api import (
     condition_of_answer,
     obedience,
     pattern,
+    pipeline_language,
     planted_word,
     quantities,
+    question_problem,
     refusal_condition,
 )
+from pytest_evalstudio.contrib.validation.methods.texts.language import language_of
 from pytest_evalstudio.contrib.validation.steps.test_generation.choosing import holds_personal_data
 from pytest_evalstudio.contrib.validation.steps.test_generation.generating import (
     Candidate,
@@ -159,7 +162,7 @@ def write(
             faults[str(fault)] += 1
             is_unfinished = is_unfinished or not fault.unparsable
         for item in usable or ():
-            draft, reason = checked(request, item, index)
+            draft, reason = checked(request, item, index, material.corpus.pipeline)
             if draft is None:
                 rejected[reason] += 1
             else:
@@ -169,17 +172,25 @@ def write(
     )
 
 
-def checked(request: Request, item: Mapping[str, Any], index: SentenceIndex) -> tuple[Draft | None, str]:
+def checked(
+    request: Request, item: Mapping[str, Any], index: SentenceIndex, pipeline: str = ""
+) -> tuple[Draft | None, str]:
     """Return the draft of a writer's reply, or None and the reason for its rejection.
 
     Args:
         request: that the reply is to.
         item: question, answer and evidence.
         index: of the sentences of all documents.
+        pipeline: name of the spaCy pipeline that parses the question, "" for none.
     """
     draft, reason = _draft(request, item, index)
     if draft is not None and holds_personal_data(draft):
         return None, "with personal data or secrets"
+    if draft is not None and not request.planted and request.spec.purpose == "ordinary":
+        language = language_of([draft.question, *request.excerpt.sentences])
+        is_parsed = language in ("", pipeline_language(pipeline))
+        if problem := question_problem(draft, pipeline) if is_parsed else "":
+            return None, problem
     return draft, reason
 
 

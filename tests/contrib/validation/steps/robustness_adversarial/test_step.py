@@ -188,10 +188,8 @@ def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path)
     result = run(workspace, refuses, count=24)
     roles = result.figures.by_generator["jailbreak"]
     assert result.figures.without_score == roles
-    assert (
-        result.notes[0]
-        == f"{roles} attacks have no answer and do not count; the report of the step lists their errors"
-    )
+    refused = f"{roles} attacks have no answer and do not count; the report of the step lists their errors"
+    assert refused in result.notes
     assert "jailbreak" not in {one.generator for one in result.figures.comparisons}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from pytest_evalstudio.contrib.questions.grammar.statements import without_number
+from pytest_evalstudio.contrib.questions.parsing.statements import without_number
 from pytest_evalstudio.contrib.questions.words import word_table
 from pytest_evalstudio.core.plugins.generator import Corpus
 
@@ -22,7 +22,7 @@ _PERSONS = dict(
 )
 _WE = re.compile(r"(?i)\b(?:we|us|our|ours|your|yours)\b")
 _PERSON = re.compile(
-    r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|have|are|were|if|when|that|which|before|after"
+    r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|would|had|shall|might|have|are|were|if|when|that|which|before|after"
     r"|as|until|because|than|whether|unless)\s)?\b(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
 )
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pytest_evalstudio.contrib.questions.grammar.verbs import BE
 from pytest_evalstudio.contrib.questions.words import word_set
 
+_BE = word_set("is are was were")
 _OTHER_VERBS = word_set(
     "can may must will should costs cost takes take carries carry says covers cover needs need requires"
     " require includes include contains contain means pays"
 )
 """Verbs before which a form of be belongs to the complement: "the fee covers what is lost"."""
 _STATEMENT = re.compile(
-    rf"(?P<subject>[A-Z][^,;:()]*?)\s(?P<verb>{'|'.join(sorted(BE | _OTHER_VERBS))})\s(?P<rest>.+)"
+    rf"(?P<subject>[A-Z][^,;:()]*?)\s(?P<verb>{'|'.join(sorted(_BE | _OTHER_VERBS))})\s(?P<rest>.+)"
 )
 _DEPENDENT_START = re.compile(
     r"(?i)(?:he|her|here|his|how|it|its|she|that|their|there|these|they|this|those|we|what|when|where|which"
@@ -34,6 +34,10 @@ _JOINED = re.compile(
 )
 """A numbered heading that the reader of a document has joined with the sentence after it."""
 _REPEATED = re.compile(r"^(?P<heading>[A-Z][a-z]+)\s(?P<rest>(?P=heading)\s[a-z].*)$", re.DOTALL)
+_BEFORE_NUMBER = re.compile(r"^\d{1,2}\.\s[^.|]{2,60}?\s(?=\d{1,2}\.\d{1,2}\s[A-Z])")
+"""A numbered heading before the number of its first paragraph."""
+_LABEL = re.compile(r"^[A-Z][\w’' ,-]{2,40}:\s(?=[A-Z])")
+"""A label before a sentence: "Pregnancy: Do not …"."""
 _MAX_HEADING_WORDS = 8
 _MAX_SUBJECT_WORDS = 9
 _NUMBER_OF_WORDS = range(4, 41)
@@ -59,7 +63,16 @@ def without_number(sentence: str) -> str:
     >>> without_number("5.2 The permit costs £65.")
     'The permit costs £65.'
     """
-    return _SECTION.sub("", split_heading(sentence)[1])
+    return _SECTION.sub("", split_heading(_BEFORE_NUMBER.sub("", sentence))[1])
+
+
+def bare_statement(sentence: str) -> str:
+    """Return a sentence without number, heading and label.
+
+    >>> bare_statement("Pregnancy: The tablets are not suitable.")
+    'The tablets are not suitable.'
+    """
+    return _LABEL.sub("", without_number(" ".join(sentence.split())))
 
 
 def split_heading(sentence: str) -> tuple[str, str]:
@@ -85,7 +98,7 @@ def statement(sentence: str) -> Statement | None:
     match = _STATEMENT.fullmatch(sentence.removesuffix(".")) if _is_independent(sentence) else None
     if (
         match is None
-        or match["verb"] not in BE
+        or match["verb"] not in _BE
         or len(match["subject"].split()) > _MAX_SUBJECT_WORDS
         or _UNCLEAR_SUBJECT.search(match["subject"])
     ):

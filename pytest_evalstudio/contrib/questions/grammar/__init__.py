@@ -1,1 +1,0 @@
-"""Analysis of plain English sentences: words, verbs, noun phrases and clauses."""
