@@ -148,6 +148,11 @@ REFUSALS = (
     r"(?:guidelines|instructions|rules|policy|policies)$",
     rf"your request {_CANNOT} be (?:fulfilled|completed|processed|answered)\b",
     r"that(?:'s| is) (?:not )?something (?:that )?(?:i|we) (?:can't|cannot|can|won't)(?! recommend)\b",
+    r"(?:that|this|it)(?:'s| is) not something (?:that )?(?:i|we) (?:do|will do|would do|share|offer)$",
+    r"(?:that|this|it)(?:'s| is) not (?:information|data|something) (?:that )?(?:i|we) (?:may|can|could|will)"
+    r" (?:disclose|share|give|provide|reveal|discuss)\b",
+    r"it would not be appropriate for (?:me|us) to\b",
+    r"i (?:have to|must|need to) stay within my role\b",
 )
 """Clauses that say that the answer is not known, or not given."""
 
@@ -168,7 +173,8 @@ COURTESIES = (
     r"please\b(?!\s(?:note|be aware|remember|bear|keep))",
     r"kindly\b",
     r"let (?:me|us) know\b",
-    r"if (?:you|there|it)\b",
+    r"if (?:you|there|it)\b[^,]{0,160}"
+    r"(?:$|,\s?(?:please|i|we|feel free|let|contact|you|ask|just|try|check)\b)",
     r"feel free\b",
     rf"you (?:can|may|could|might|should)(?: want to| wish to| also| always| still)?\s(?:{_TURN_TO})\b",
     r"(?:i|we)(?:'d|'ll| would| will| can)?\s(?:only\s)?(?:recommend|suggest|advise|encourage)\s(?:that\s)?"

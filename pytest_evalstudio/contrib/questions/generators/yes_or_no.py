@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pytest_evalstudio.contrib.questions.parsing.statements import without_number
 from pytest_evalstudio.contrib.questions.quantities import Quantity, changed, quantities, value_of
 from pytest_evalstudio.contrib.questions.rules.composition import Source, mark_of
-from pytest_evalstudio.contrib.questions.rules.conditions import first_word_condition
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.words import word_set
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
+from pytest_evalstudio.formats.condition_writing import answer_condition
 
 _MORE, _LESS = 1.5, 0.5
 _WHOLE = 100.0
@@ -60,7 +60,7 @@ class YesOrNo:
             yield Draft(
                 question=question,
                 answer=f"{answer}. {without_number(sentence)}",
-                condition=first_word_condition(answer),
+                condition=answer_condition(f"{answer}.", question),
                 evidence=sentence,
             )
 

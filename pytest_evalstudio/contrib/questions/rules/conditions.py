@@ -13,6 +13,8 @@ from pytest_evalstudio.contrib.questions.quantities import (
 )
 from pytest_evalstudio.contrib.questions.words import content_words, distinctive_words
 from pytest_evalstudio.formats.condition import Regexp, parse_condition
+from pytest_evalstudio.formats.condition_writing import value_or_pattern_condition
+from pytest_evalstudio.text.stated_values import value_alone
 
 _MAX_PHRASE_WORDS = 4
 """Maximum number of words of an answer that a right answer must contain."""
@@ -25,8 +27,20 @@ _CHOICE = re.compile(r"([A-F])\)\s")
 
 
 def quantity_condition(quantity: str) -> str:
-    """Return the condition that the answer names a quantity, in any notation."""
-    return str(Regexp(pattern(quantity)))
+    """Return the condition that the answer names a quantity, by its value where it has one."""
+    return value_or_pattern_condition(quantity, pattern(quantity))
+
+
+def stated_condition(answer: str, quantity: str, pattern_of_quantity: str) -> str:
+    """Return the condition that an answer states what an expected answer does, by value.
+
+    Args:
+        answer: expected; "every 3 months" is a value of its own, and not that of its quantity.
+        quantity: in the expected answer, for an answer with other words.
+        pattern_of_quantity: for a quantity without a value.
+    """
+    text = answer if value_alone(answer) is not None else quantity
+    return value_or_pattern_condition(text, pattern_of_quantity)
 
 
 def words_condition(words: Iterable[str]) -> str:
@@ -118,6 +132,8 @@ def _condition_by_form(answer: str, evidence: str) -> str:
         return first_word_condition(match[1].capitalize())
     if match := _CHOICE.match(answer):
         return choice_condition(match[1])
+    if value_alone(answer) is not None:
+        return quantity_condition(answer.strip().rstrip("."))
     words = answer.rstrip(".").split()
     hits = quantities(answer.rstrip("."))
     if len(hits) == 1 and len(words) <= _MAX_QUANTITY_WORDS:

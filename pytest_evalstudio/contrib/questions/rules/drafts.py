@@ -6,13 +6,13 @@ import re
 from collections.abc import Container, Iterator
 
 from pytest_evalstudio.contrib.questions.quantities import Kind, pattern, quantities
+from pytest_evalstudio.contrib.questions.rules.conditions import stated_condition
 from pytest_evalstudio.contrib.questions.rules.lists import MAX_SENTENCES, list_draft
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.contrib.questions.rules.tables import cell_questions, text_before_table, text_cells
 from pytest_evalstudio.contrib.questions.rules.wording import as_customer, uncapitalised
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
-from pytest_evalstudio.formats.condition import Regexp
 
 NUMERICAL: tuple[Kind, ...] = ("money", "percent", "measure", "number")
 TEMPORAL: tuple[Kind, ...] = ("date", "period")
@@ -28,7 +28,7 @@ def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) ->
                 yield Draft(
                     question=item.question,
                     answer=item.answer,
-                    condition=str(Regexp(item.condition)),
+                    condition=stated_condition(item.answer, item.quantity.text, item.condition),
                     evidence=sentence,
                 )
 
