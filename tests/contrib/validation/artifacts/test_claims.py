@@ -75,7 +75,7 @@ def test_the_page_of_annex_iv_has_what_is_there_and_what_is_to_be_added(workflow
     titles = [f"<h2>{point.point}. {point.title}</h2>" for point in default_guidance().annex_iv]
     assert len(titles) == 9
     assert all(title in page for title in titles)
-    assert "conclusion of the validation: insufficient evidence" in page
+    assert "conclusion of the validation: not fit" in page
     assert page.count("The validation gives nothing for this point.") >= 2
     assert page.count("To be added by the provider: ") == 9
 

@@ -54,11 +54,11 @@ def test_each_role_signs_and_may_sign_again(workflow: Path) -> None:
         (entry["sign_off"]["role"], entry["sign_off"]["decision"], entry["void"])
         for entry in card(workflow)["sign_offs"]
     ]
-    expected = [("developer", "insufficient evidence", []), ("validator", "insufficient evidence", [])]
+    expected = [("developer", "not fit", []), ("validator", "not fit", [])]
     assert shown == expected, "the sign-off of one role does not make that of the other void"
     kept = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["links"]
     decisions = [entry["sign_off"]["decision"] for entry in kept]
-    assert decisions == ["insufficient evidence", "not fit", "insufficient evidence"]
+    assert decisions == ["not fit", "not fit", "not fit"]
     assert [entry["previous"] for entry in kept[1:]] == [entry["head"] for entry in kept[:-1]]
 
 
@@ -110,12 +110,12 @@ def test_an_override_is_an_exception_everywhere(workflow: Path, capsys: pytest.C
     assert sign(workflow, "--name", "Bo") == 0
     assert override(workflow, "--name", "Cy", *FIT, accept=ids) == 0
     capsys.readouterr()
-    text = "EXCEPTION: Cy (owner) decides 'fit' against the computed conclusion 'insufficient evidence'"
+    text = "EXCEPTION: Cy (owner) decides 'fit' against the computed conclusion 'not fit'"
     for name in ("model_card.md", "workflow_summary.md", "model_card.html"):
         content = (home(workflow) / name).read_text(encoding="utf-8")
         assert text in content.replace("\\", "").replace("&#39;", "'")
     report = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
-    beside = report.partition("Conclusion: insufficient evidence")[2].partition("Findings:")[0]
+    beside = report.partition("Conclusion: not fit")[2].partition("Findings:")[0]
     assert "Exception: overridden by the owner" in beside
     assert "Pilot of 10 users." in beside
     assert f"accepted {ids[0]}: known and bounded" in beside
