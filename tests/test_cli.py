@@ -304,7 +304,7 @@ def test_an_unknown_schema_is_told(capsys):
     assert (
         capsys.readouterr().err
         == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, test,"
-        " test_case, lab, dataset, scores, workflow, record.\n"
+        " test_case, lab, dataset, scores, workflow, policy, guidance, record.\n"
     )
 
 

@@ -107,6 +107,8 @@ LOADERS: dict[str, tuple[str, ...]] = {
 }
 """Modules that read files of strangers, with the rows of the table that describe them."""
 OF_NO_STRANGER = {
+    "cli/starter/applications.py": "reads the lab that the user names, by the readers of `formats`",
+    "cli/starter/files.py": "reads templates of this package, and adds lines to a `.gitignore`",
     "core/locking.py": "opens lock files, whose content is not read",
     "core/program_checks.py": "reads modules of the user's that have been imported",
     "core/reading.py": "reads for the other modules",

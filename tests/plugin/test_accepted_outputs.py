@@ -12,10 +12,10 @@ from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.record.reader import RecordReader
 from support.project import Project
 
-ANSWERS = {"Fee?": "fifteen dollars", "Label?": "spam", "Term?": "It lasts two years.", "Unknown?": "blue"}
+ANSWERS = {"Fee?": "a small fee", "Label?": "spam", "Term?": "It lasts two years.", "Unknown?": "blue"}
 APP = f"ANSWERS = {ANSWERS!r}\n\n\ndef ask(prompt):\n    return ANSWERS[prompt]\n"
 TEXT_MATCHING = {"text_matching": {"expected_output_as_condition": True}}
-ACCEPTED = ["15 USD", "fifteen dollars"]
+ACCEPTED = ["15 USD", "a small fee"]
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_any_accepted_answer_passes_and_none_of_them_fails(
     project.run().assert_outcomes(passed=1, failed=2)
     _, items = project.record()
     row = items["any[app]"]["rows"][0]
-    assert (row["expected_output"], row["accepted_outputs"]) == ("15 USD", ["fifteen dollars"])
+    assert (row["expected_output"], row["accepted_outputs"]) == ("15 USD", ["a small fee"])
     outcome = row["outcomes"][evaluator]
     assert outcome["accepted_output"] == 2
     assert "compared with accepted answer 2 of 2" in outcome["reason"]
@@ -111,14 +111,14 @@ def test_an_empty_list_states_no_expectation(project: Project) -> None:
 
 TESTS = """
 def test_fee(eval_rouge, eval_case):
-    case = eval_case("Fee?", "fifteen dollars", expected_output=["15 USD", "fifteen dollars"])
+    case = eval_case("Fee?", "a small fee", expected_output=["15 USD", "a small fee"])
     assert eval_rouge.check(case).scores["rouge_l"] == 1.0
 
 
 def test_other(eval_rouge, eval_case):
-    eval_rouge.check(eval_case("Fee?", "nothing", expected_output=("15 USD", "fifteen dollars")))
+    eval_rouge.check(eval_case("Fee?", "nothing", expected_output=("15 USD", "a small fee")))
 """
-ROW = {"key": "a", "input": "Fee?", "actual_output": "fifteen dollars", "expected_output": ACCEPTED}
+ROW = {"key": "a", "input": "Fee?", "actual_output": "a small fee", "expected_output": ACCEPTED}
 
 
 def test_rows_of_data_sets_have_them_in_json_and_csv(project: Project) -> None:
@@ -130,8 +130,8 @@ def test_rows_of_data_sets_have_them_in_json_and_csv(project: Project) -> None:
     project.write(
         "c_dataset.csv",
         "input,actual_output,expected_output,accepted_outputs\n"
-        "Fee?,fifteen dollars,15 USD,fifteen dollars\n"
-        'Fee?,fifteen dollars,15 USD,"[""15.00"", ""fifteen dollars""]"\n',
+        "Fee?,a small fee,15 USD,a small fee\n"
+        'Fee?,a small fee,15 USD,"[""15.00"", ""a small fee""]"\n',
     )
     project.run().assert_outcomes(passed=3)
 
@@ -155,7 +155,7 @@ def test_another_accepted_answer_is_a_changed_test(project: Project) -> None:
     project.suite(case)
     project.run()
     project.run_command("baseline", "save", "-o", "baseline.jsonl")
-    project.suite({**case, "expected_output": ["15 EUR", "fifteen dollars"]})
+    project.suite({**case, "expected_output": ["15 EUR", "a small fee"]})
     result = project.run("--evalstudio-baseline=baseline.jsonl", "-v")
     result.stdout.fnmatch_lines(["*changed test*any*expected output*"])
     project.suite({**case, "expected_output": [*ACCEPTED, "15"]})
