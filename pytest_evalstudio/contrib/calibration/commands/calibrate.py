@@ -145,6 +145,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigurationError("--metric names no metric")
     rule = risk_rule(arguments.max_type_i, arguments.max_type_ii, arguments.cost)
     path = _labels(arguments)
+    if not path.exists():
+        raise ConfigurationError(
+            f"{path}: there is no such file; make it with `evalstudio review {arguments.results[0]} --all`"
+        )
     # Called for its errors: it refuses a file on whose labels raters never agree.
     read_labels(path, levels=True)
     rated = read_ratings(path, levels=True)

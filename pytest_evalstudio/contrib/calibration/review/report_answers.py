@@ -148,14 +148,10 @@ class _Choice:
             column for column in self._calibrated if not names or column.evaluator in names_of_evaluators
         ]
         if not candidates:
-            whose = (
-                f"{', '.join(sorted(names_of_evaluators))} has" if names else "no evaluator of this run has"
-            )
-            without = " no" if names else " a"
+            names_text = f"{', '.join(sorted(names_of_evaluators))}: " if names else ""
             raise ConfigurationError(
-                f"{self._place}: {whose}{without} calibration, so that no verdict can be uncertain; --all"
-                " asks for all answers with a score, whose labels `evalstudio calibrate` makes a"
-                " calibration of"
+                f"{self._place}: {names_text}no calibration yet, so that no verdict is uncertain;"
+                " label answers with --all, then run `evalstudio calibrate`"
             )
         if len(candidates) > 1:
             raise ConfigurationError(

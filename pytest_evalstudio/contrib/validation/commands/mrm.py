@@ -12,6 +12,7 @@ from pytest_evalstudio.cli.plugin_modules import add_plugin_option
 from pytest_evalstudio.contrib.validation.commands.mrm_clone import add_clone
 from pytest_evalstudio.contrib.validation.commands.mrm_findings import add_findings
 from pytest_evalstudio.contrib.validation.commands.workflow_files import workflow_run
+from pytest_evalstudio.text.figures import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -60,6 +61,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         help="allowed signers of ssh-keygen, or public key of minisign, for detached signatures",
     )
     verify_parser.add_argument("--json", action="store_true", help="for machines")
+    verify_parser.add_argument(
+        "-v", "--verbose", action="store_true", help="list head, signatures and what is not in the archive"
+    )
     add_findings(add_action)
     add_clone(add_action)
 
@@ -189,18 +193,15 @@ def verify(arguments: argparse.Namespace) -> int:
             }
         )
         return FINDINGS if result.faults else FINE
+    say("verification failed" if result.faults else _verified(result))
+    say(*(f"FAULT: {fault}" for fault in result.faults), *result.exceptions)
     for item in result.links:
         signed = item.sign_off
         say(f"{signed.date} {signed.name} ({signed.role}): {signed.decision}")
-    say(*result.exceptions)
-    if result.head:
+    say(*_unproven(result, has_head=bool(arguments.head)))
+    if arguments.verbose and result.head:
         say(f"head: {result.head}", f"detached signatures that hold: {result.signed}")
-    for name, digest in result.unchecked.items():
-        say(f"not in the archive: {name} {digest}")
-    if not arguments.head and result.links:
-        say("no --head: an archive that was written as a whole by somebody else is not detected")
-    say(*(f"FAULT: {fault}" for fault in result.faults))
-    say("verification failed" if result.faults else _verified(result))
+        say(*(f"not in the archive: {name} {digest}" for name, digest in result.unchecked.items()))
     return FINDINGS if result.faults else FINE
 
 
@@ -208,6 +209,15 @@ def _verified(result: Verification) -> str:
     text = "verified: nothing has changed since the last sign-off"
     count = len(result.exceptions)
     return f"{text}; {count} exception from the computed conclusion" if count else text
+
+
+def _unproven(result: Verification, *, has_head: bool) -> Iterator[str]:
+    """Yield what the verification does not prove."""
+    if result.links and not result.signed and not has_head:
+        yield "not proven: who wrote it, since there is neither a detached signature nor --head"
+    if result.unchecked:
+        count = counted(len(result.unchecked), "file")
+        yield f"not checked: {count} that the archive names by hash and does not hold; -v lists them"
 
 
 def show_status(arguments: argparse.Namespace) -> int:

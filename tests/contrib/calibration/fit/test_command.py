@@ -202,3 +202,12 @@ def test_cases_whose_answers_are_all_good_or_all_bad_can_be_too_few(
     path.write_text("\n".join(["key,model_key,label", *rows]), encoding="utf-8")
     assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 2
     assert "since they are answers to few test cases (5); label answers to more" in capsys.readouterr().err
+
+
+def test_a_missing_file_of_labels_names_the_command_that_makes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["calibrate", "evalstudio-report", str(tmp_path / "labels.csv"), "--metric", "rouge_l"]) == 2
+    assert capsys.readouterr().err.endswith(
+        "labels.csv: there is no such file; make it with `evalstudio review evalstudio-report --all`\n"
+    )

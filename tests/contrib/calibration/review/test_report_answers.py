@@ -156,11 +156,11 @@ def test_one_of_several_evaluators_is_named(tmp_path: Path) -> None:
     [
         pytest.param(
             {},
-            r"r: no evaluator of this run has a calibration, so that no verdict can be uncertain; --all asks",
+            r"r: no calibration yet, so that no verdict is uncertain; label answers with --all, then run",
             id="none has one",
         ),
         pytest.param(
-            {"metrics": ["quality.quality"]}, r"r: quality has no calibration", id="another one is named"
+            {"metrics": ["quality.quality"]}, r"r: quality: no calibration yet", id="another one is named"
         ),
         pytest.param(
             {"metrics": ["qualty.quality"]},

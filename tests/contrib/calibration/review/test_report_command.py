@@ -154,7 +154,7 @@ def test_nothing_uncertain_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureF
 def test_a_sheet_of_a_run_without_a_calibration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = record_of(tmp_path / "r", [0.1, 0.4, 0.9]).parent
     assert main(["review", str(place)]) == 2
-    assert "no evaluator of this run has a calibration" in capsys.readouterr().err
+    assert "no calibration yet" in capsys.readouterr().err
     sheet = tmp_path / "sheet.csv"
     assert main(["review", str(place), "--all", "--metric", "quality.quality", "--export", str(sheet)]) == 0
     assert {row["key"]: row["quality.quality"] for row in rows_of(sheet)} == {

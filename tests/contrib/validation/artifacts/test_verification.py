@@ -59,8 +59,13 @@ def head(workflow: Path) -> str:
 def test_an_unchanged_archive_holds(signed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mrm", "verify", str(archive_of(signed)), "--head", head(signed)]) == 0
     output = capsys.readouterr().out
-    assert "verified: nothing has changed" in output
-    assert "not in the archive: document fee_schedule.md " in output
+    assert output.startswith("verified: nothing has changed")
+    assert "not proven" not in output
+    assert "fee_schedule.md" not in output
+    assert main(["mrm", "verify", "-v", str(archive_of(signed)), "--head", head(signed)]) == 0
+    assert "not in the archive: document fee_schedule.md " in capsys.readouterr().out
+    assert main(["mrm", "verify", str(archive_of(signed))]) == 0
+    assert "not proven: who wrote it" in capsys.readouterr().out
     assert main(["mrm", "verify", str(signed), "--head", head(signed)]) == 0
 
 
