@@ -60,7 +60,7 @@ def built_in(folder: Path) -> Starter:
     options = "\n[evaluator.lexical_groundedness]\nthreshold = 0.5\n"
     return Starter(
         files=(
-            StarterFile(path=Path(SUITE), text=template("starter_suite.yaml")),
+            StarterFile(path=Path(SUITE), text=template("document_suite.yaml.txt")),
             StarterFile(path=Path(CONFIGURATION), text=_configuration(evaluators, model, options)),
             StarterFile(path=Path("documents/opening_hours.md"), text=template("opening_hours.md")),
         )
@@ -172,7 +172,7 @@ def _with_suite(
     cases = template(f"{kind}_cases.txt").rstrip("\n")
     return Starter(
         files=(
-            StarterFile(path=Path(SUITE), text=template("application_suite.yaml", cases=cases)),
+            StarterFile(path=Path(SUITE), text=template("application_suite.yaml.txt", cases=cases)),
             StarterFile(path=Path(CONFIGURATION), text=_configuration(evaluators, model)),
             *files,
         ),

@@ -26,7 +26,7 @@ def loose_conditions(answer: str, question: str) -> Iterator[str]:
     >>> list(loose_conditions("A transfer abroad costs 15 USD.", "What does a transfer abroad cost?"))
     ['value("15 USD")']
     >>> list(loose_conditions("Yes, it can be returned within 14 days.", "Can I return it?"))
-    ['affirms("Can I return it?")', 'value("14 days")']
+    ['affirms("Can I return it?")', 'value("within 14 days")']
     """
     if _POLAR_QUESTION.match(question) and (polarity := polarity_of(answer, question)):
         yield f'{"affirms" if polarity == "yes" else "denies"}("{escaped(question.strip())}")'
