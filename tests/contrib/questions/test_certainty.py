@@ -11,6 +11,7 @@ from pytest_evalstudio.contrib.questions.checks.certainty import refusal_reason
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
+from support.drafts import drafts
 from support.pipelines import PIPELINE, needs_pipeline
 
 KINDS = ("numerical_reasoning", "temporal_reasoning", "simple_factual", "yes_or_no")
@@ -181,3 +182,12 @@ def test_a_noun_that_names_no_quantity_is_not_asked_for_with_what() -> None:
     asked = questions("Compliance examines a sample of 40 cases each quarter.")
     assert not [text for text in asked if text.startswith("What sample")]
     assert "What discount do members receive?" in questions("Members receive a discount of 10%.")
+
+
+@needs_pipeline
+@pytest.mark.filterwarnings("default")
+def test_the_bound_of_an_attribute_is_in_the_answer_without_its_preposition() -> None:
+    asked = drafts("numerical_reasoning", "Balconies can carry a load of up to 300 kg.", pipeline=PIPELINE)
+    assert [(draft.question, draft.answer) for draft in asked] == [
+        ("What load can balconies carry?", "up to 300 kg")
+    ]
