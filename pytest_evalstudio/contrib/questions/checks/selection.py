@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from pytest_evalstudio.contrib.questions.checks.answered import answers_back
+from pytest_evalstudio.contrib.questions.checks.certainty import refusal_reason
 from pytest_evalstudio.contrib.questions.checks.organisations import (
     of_organisation,
     organisation_of,
@@ -127,6 +128,7 @@ class DraftSelection:
             named is None
             or not is_natural(named.question)
             or len(set(query_terms(named.question)) - _numbers(named.question)) < _MIN_TERMS
+            or refusal_reason(named)
             or not self._is_checked(named)
             or not self._is_unambiguous(named)
             or document.is_of_a_part(named)

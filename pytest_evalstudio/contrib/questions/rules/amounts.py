@@ -83,7 +83,9 @@ def amount_questions(
             question = source.ask(request.beginning, request.dropped)
         if question:
             recurs = slot.part.role in source.clause.language.words("measures")
-            answer = source.text(slot.part.tokens if recurs else [*slot.bound, *slot.tokens, *slot.noun])
+            # "a load of up to 300 kg" is a load of the question, and "up to 300 kg" its answer.
+            bound = slot.bound[1:] if slot.bound and slot.bound[0].lower_ == "of" else slot.bound
+            answer = source.text(slot.part.tokens if recurs else [*bound, *slot.tokens, *slot.noun])
             yield QuantityQuestion(question=question, quantity=quantity, answer=answer, condition=condition)
 
 
@@ -368,7 +370,9 @@ def _of_attribute(source: Source, slot: Slot, taken: set[int]) -> _Request | Non
     is_after_preposition = noun.head.i == part.head.i and part.role in table.words("prepositions")
     if noun.pos_ != "NOUN" or not (is_object or is_after_preposition) or slot.quantity.kind == "date":
         return None
-    if is_after_preposition and noun.lemma_.lower() not in _ATTRIBUTES:
+    # "a discount of 5%" has a discount; "a contract of nine months" is asked for with "how long", if at all.
+    needs_attribute = is_after_preposition or slot.quantity.kind not in ("money", "percent")
+    if needs_attribute and noun.lemma_.lower() not in _ATTRIBUTES:
         return None
     left = [each for each in part.tokens if each.i <= noun.i and each.i not in taken]
     words = [each for each in left if (each.dep_ != "det" and each.i != part.head.i) or each.i == noun.i]

@@ -39,7 +39,7 @@ class SentenceQuestions:
 
 
 _JOINT = re.compile(r";\s|,\s(?:while|whereas)\s")
-_FIRST_PERSON = re.compile(r"\b(?:I|my|me|mine)\b")
+_FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 """Words of a writer who is not named."""
 _NONE = SentenceQuestions()
 _TITLED = word_table("titled nouns")
@@ -153,6 +153,9 @@ def _subject_before(sentence: str, pipeline: Pipeline, corpus: Corpus) -> tuple[
     if not parsed or parsed[0].subject_head is None:
         return None, ""
     head = parsed[0].subject_head
+    # "The average was 43, and at Borehole 6 it rose": a pronoun may stand for either subject.
+    if any(clause.subject_head not in (None, head) for clause in parsed[1:]):
+        return None, ""
     if head.pos_ not in ("NOUN", "PROPN") or len(parsed[0].subject) > 8:
         return None, ""
     first = parsed[0].subject[0]

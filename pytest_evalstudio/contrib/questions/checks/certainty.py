@@ -1,0 +1,127 @@
+"""Forms of questions that are often wrong or weak, each with the reason for which it is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question, stems
+from pytest_evalstudio.contrib.questions.parsing.statements import bare_statement
+from pytest_evalstudio.contrib.questions.quantities import quantities
+from pytest_evalstudio.core.plugins.generator import Draft
+
+_YES_OR_NO = re.compile(r"(?:Yes|No)\. ")
+_INVERTED = re.compile(r"(?:Should|Were|Had)\s")
+_ORDINAL = re.compile(r"(?:First|Second|Third|Finally|In between),\s")
+_NEGATIVE_LIST = re.compile(r"No\s[^;]*,\sor\s")
+_NO_SUBJECT = re.compile(r"(?i)\b(?:do|does|did|is|are|was|were|will|may|can|must|should)\sno\s[a-z]+s?\b")
+_ASKS_TIME = re.compile(r"(?i)(?:(?:until|from|by|since)\s)?when\b")
+_OTHER_TIME = re.compile(
+    r"(?i)\b(?:when|once|after|until|at once|in the (?:first|last)|(?:between|from) \d[\d.:]* (?:and|to))\b"
+)
+_TWO_PERIODS = re.compile(r"(?i)\b(?:after|within)\b.*\bat once\b")
+_STRANDED = re.compile(
+    r"(?i)\b(?:later|earlier|more|less|fewer) than (?:if|when|unless|in|for|by)\b"
+    r"|^at what (?:distance|length)\b|^what (?:plus|one|two|an?|of)\b|^who only\b"
+    r"|^what happens (?:if|when) \w+ed\b|\bones\b"
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\?"
+)
+_LIMIT = re.compile(r"(?i)\b(?:unless|except|only|provided|as long as|subject to)\b")
+_PART = re.compile(r";\s|,\s(?:and|while|whereas|but)\s|\sand\s(?=(?:is|are|may|must|can|will|has|have)\b)")
+_JOINED_CLAUSE = re.compile(
+    r"(?:if|when|until|before|after|once)\s.*\sand\s(?:is|are|has|have|may|must|can|will)\b"
+)
+_LEAD = re.compile(
+    r"(?:After|At|Before|During|For|From|If|In|On|Once|Under|Unless|Until|When|Where|While|With|Within)\s"
+    r"(?P<lead>[^,;]{3,80}),\s"
+)
+_AFTER_COMMA = re.compile(r",\s(?!(?:my|your|I|you|we|our)\b)[a-z]\w+")
+"""A word behind a comma that the question has from its sentence; "your" of the sentence may be "my"."""
+_FRAGMENT = re.compile(r"of\s|an?\s[£$€]?[\d.,]+$")
+
+
+def refusal_reason(draft: Draft) -> str:
+    """Return why a question that has evidence is refused as uncertain, "" if it is not."""
+    statement = bare_statement(draft.evidence)
+    if not statement or not statement.endswith("."):
+        return ""
+    return next((reason for reason, is_uncertain in _RULES if is_uncertain(draft, statement)), "")
+
+
+def _is_inverted(_: Draft, statement: str) -> bool:
+    return bool(_INVERTED.match(statement))
+
+
+def _is_enumerated(_: Draft, statement: str) -> bool:
+    return bool(_ORDINAL.match(statement))
+
+
+def _has_negative_subject(draft: Draft, statement: str) -> bool:
+    if _NEGATIVE_LIST.match(statement):
+        return True
+    match = _NO_SUBJECT.search(bare_question(draft.question))
+    return match is not None and not match.group().endswith(("more", "later", "less", "fewer", "longer"))
+
+
+def _states_time(draft: Draft, _: str) -> bool:
+    question = bare_question(draft.question)
+    match = _ASKS_TIME.match(question)
+    if match is None:
+        return bool(_TWO_PERIODS.search(question))
+    rest = question[match.end() :]
+    has_date = any(each.kind == "date" for each in quantities(rest))
+    return has_date or bool(_OTHER_TIME.search(rest))
+
+
+def _is_stranded(draft: Draft, _: str) -> bool:
+    return bool(_STRANDED.search(bare_question(draft.question)))
+
+
+def _lacks_limit(draft: Draft, statement: str) -> bool:
+    """Report whether a question leaves out the limit of the part of the sentence that it is about."""
+    words = set(stems(draft.question))
+    part = max(_PART.split(statement), key=lambda text: len(words & set(stems(text))))
+    text = _repeated(draft).lower()
+    return any(match.group().lower() not in text for match in _LIMIT.finditer(part))
+
+
+def _lacks_lead(draft: Draft, statement: str) -> bool:
+    """Report whether neither question nor answer has a word of the phrase that begins the sentence."""
+    match = _LEAD.match(statement)
+    return match is not None and set(stems(match["lead"])).isdisjoint(stems(_repeated(draft)))
+
+
+def _lacks_list_word(draft: Draft, statement: str) -> bool:
+    """Report whether a question leaves out a word behind a comma: ", care" for ", intensive care"."""
+    text = statement.lower()
+    return any(
+        match.group().lower() not in text for match in _AFTER_COMMA.finditer(bare_question(draft.question))
+    )
+
+
+def _repeated(draft: Draft) -> str:
+    """Return the question, with its answer unless that is the whole sentence."""
+    return draft.question if _YES_OR_NO.match(draft.answer) else f"{draft.question} {draft.answer}"
+
+
+def _joins_clauses(draft: Draft, _: str) -> bool:
+    return bool(_JOINED_CLAUSE.match(draft.answer))
+
+
+def _is_fragment(draft: Draft, _: str) -> bool:
+    return bool(_FRAGMENT.match(draft.answer))
+
+
+_Check = Callable[[Draft, str], bool]
+_RULES: tuple[tuple[str, _Check], ...] = (
+    ("inverted condition", _is_inverted),
+    ("enumerated sentence", _is_enumerated),
+    ("negative subject", _has_negative_subject),
+    ("two times", _states_time),
+    ("stranded words", _is_stranded),
+    ("missing limit", _lacks_limit),
+    ("missing condition", _lacks_lead),
+    ("missing word of a list", _lacks_list_word),
+    ("joined clauses in the answer", _joins_clauses),
+    ("fragment as answer", _is_fragment),
+)
