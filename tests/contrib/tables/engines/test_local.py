@@ -232,4 +232,7 @@ def test_no_worker_remains_of_a_pool_that_cannot_start(tmp_path: Path) -> None:
     setup = ScorerSetup(config=config, plugin_modules=(str(tmp_path / "missing.py"),), workers=2)
     with pytest.raises(EvalStudioError, match=r"missing\.py"):
         next(score_in_pool([], setup))
+    # A worker that was told to end may take a moment; one that goes on does not end at all.
+    for child in multiprocessing.active_children():
+        child.join(timeout=30)
     assert multiprocessing.active_children() == []
