@@ -41,10 +41,16 @@ _NO = re.compile(
     re.IGNORECASE,
 )
 _YES = re.compile(
-    r"(?:yes\b|yeah\b|yep\b|correct\b|right\b|true\b|indeed\b|certainly\b|of course\b|sure\b|surely\b|absolutely\b"
-    r"|definitely\b|exactly\b|affirmative\b|always\b(?=\s*[.,;!]|\Z)|(?:that|this|it)(?:'s| is) (?:right|correct|true|so|the case)\b)",
+    r"(?:(?P<ready>certainly|of course|sure|surely|absolutely|definitely|right)\b"
+    r"|yes\b|yeah\b|yep\b|correct\b|true\b|indeed\b|exactly\b|affirmative\b|always\b(?=\s*[.,;!]|\Z)|(?:that|this|it)(?:'s| is) (?:right|correct|true|so|the case)\b)",
     re.IGNORECASE,
 )
+_OFFER = re.compile(
+    r"[\s,.!;:-]*(?:(?:i|we)(?:'d|'ll|'m|'re| can| could| will| would| am| are)\b|let me\b|let us\b|let's\b|here(?:'s| is| are)\b"
+    r"|(?:happy|glad|pleased) to\b|(?:how|what) (?:can|do|would|may)\b|please\b|thing\b)",
+    re.IGNORECASE,
+)
+"""Words after a word for yes that agree to help, and answer nothing."""
 _AUX = (
     r"(?:is|are|was|were|am|be|do|does|did|has|have|had|can|could|may|might|must|shall|should|will|would|need|needs"
     r"|ought|allowed|permitted|possible|required|is allowed|are allowed|is permitted|are permitted|is possible|is required)"
@@ -138,14 +144,24 @@ def polarity_of(answer: str, statement: str) -> Polarity:
         return ""
     if _NO.match(text):
         return "no"
-    if _YES.match(text):
-        return "yes"
+    if yes := _YES.match(text):
+        return _after_yes(text, yes, statement)
     if short := _SHORT.match(text):
         is_no = bool(short["nobody"]) != bool(short["not"] or short["not_late"])
         return "no" if is_no else "yes"
     if permitted := _PERMITTED.match(text):
         return _permission(permitted)
     return _restated(text, fold(statement))
+
+
+def _after_yes(text: str, yes: re.Match[str], statement: str) -> Polarity:
+    """Return the polarity of an answer that begins with a word for yes."""
+    rest = text[yes.end() :]
+    if yes["ready"] and _OFFER.match(rest):
+        # "Sure, I can help with that." agrees to help; what follows may still answer.
+        return _restated(rest, fold(statement))
+    # "Yes, but only for five years" affirms another statement.
+    return "" if _has_other_value(_SENTENCE_END.split(rest, 1)[0], fold(statement)) else "yes"
 
 
 def _permission(match: re.Match[str]) -> Polarity:

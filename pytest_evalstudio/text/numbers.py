@@ -137,7 +137,7 @@ _COMMA = re.compile(
 )
 _BEFORE_CHARS = 24
 _MIN = re.compile(
-    r"(?:at least|minimum(?: of)?|no(?:t)? (?:less|fewer) than|more than|over|above|exceed(?:s|ing)?|>=?|≥)\s?\Z",
+    r"(?:at least|minimum(?: of)?|no(?:t)? (?:less|fewer) than|(?<!no )(?<!not )more than|over|above|exceed(?:s|ing)?|>=?|≥)\s?\Z",
     re.IGNORECASE,
 )
 _MAX = re.compile(

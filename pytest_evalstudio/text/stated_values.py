@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal
 
 from pytest_evalstudio.text.cache import cached_by_text
@@ -67,7 +68,7 @@ _NOUN = re.compile(r"[ -]([a-z]{2,20})(?:[ -]([a-z]{2,20}))?(?![a-z])", re.IGNOR
 _POUNDS = re.compile(r"[ -]pounds?\b", re.IGNORECASE)
 _GRAMS_OF_POUND = MEASURES["lb"].factor
 _LEAD = re.compile(
-    r"(?:(?:at least|at most|at|up to|no (?:more|less|fewer|later) than|more than|less than|about|around|approximately"
+    r"(?:(?:at least|at most|at|up to|no (?:more|less|fewer|later) than|more than|less than|over|under|above|below|about|around|approximately"
     r"|roughly|exactly|only|within|after|before|for|by|on|in|from|until|the)\s)*\Z",
     re.IGNORECASE,
 )
@@ -83,6 +84,15 @@ _PREPOSITION = re.compile(
     r"(?:\s(?:about|around|approximately|roughly|the|a|another|further)){0,2}\s\Z",
     re.IGNORECASE,
 )
+_STRICT = re.compile(
+    r"(?:(?<!no )(?<!not )\b(?:more|less|fewer|longer|shorter|greater|later|earlier) than"
+    r"|\b(?:over|under|above|below|exceed(?:s|ing)?)|[<>])\s?\Z",
+    re.IGNORECASE,
+)
+"""Words before a value that is not reached, or exceeded."""
+_BETWEEN_RANGE_ENDS = re.compile(r"\s?(?:-|to\s|(?P<and>and\s))\s?[$£€]?", re.IGNORECASE)
+_BEFORE_RANGE = re.compile(r"\b(?P<word>between|from|by)\s[$£€]?\Z", re.IGNORECASE)
+_POINTS = re.compile(r"points?\Z", re.IGNORECASE)
 _BEFORE_CHARS = 80
 _BETWEEN_PARTS = re.compile(r"\s?(?:,|and)?\s?", re.IGNORECASE)
 _KINDS = ("number", "date", "code")
@@ -104,6 +114,8 @@ class StatedValue:
         bound: whether it is the least or greatest value, by words such as "at least", "within" and "after".
         dates: of a date, (year, month, day) in each possible order; the year is 0 where it is not written.
         is_denied: a negation stands directly before it.
+        is_strict: a bound that the value itself does not meet, by words such as "less than" and "over".
+        is_range_end: it is the beginning or the end of a range, e.g. of "5-7 days".
     """
 
     start: int
@@ -115,10 +127,14 @@ class StatedValue:
     bound: Bound = ""
     dates: tuple[tuple[int, int, int], ...] = ()
     is_denied: bool = False
+    is_strict: bool = False
+    is_range_end: bool = False
 
     def equals(self, other: StatedValue) -> bool:
         """Return True if a text's value is this one: the same size, kind, unit or noun, and no other rate."""
         if self.bound and other.bound and self.bound != other.bound:
+            return False
+        if other.is_strict and not self.is_strict:
             return False
         if self.dates or other.dates:
             return any(_same_date(date, stated) for date in self.dates for stated in other.dates)
@@ -149,7 +165,8 @@ def stated_values(text: str) -> Sequence[StatedValue]:
     """
     digits = in_digits(text)
     values = sorted(_scanned(digits.text), key=lambda value: value.start)
-    return tuple(_in_original(value, digits) for value in values)
+    ends = _range_ends(digits.text, values)
+    return tuple(_in_original(value, digits, index in ends) for index, value in enumerate(values))
 
 
 def value_alone(text: str) -> StatedValue | None:
@@ -179,16 +196,51 @@ def find_value(text: str, value: StatedValue) -> tuple[int, int] | None:
     [(0, 12), None, None]
     """
     for stated in stated_values(text):
-        if not stated.is_denied and value.equals(stated):
+        if not stated.is_denied and not stated.is_range_end and value.equals(stated):
             return stated.start, stated.end
     return None
 
 
-def _in_original(value: StatedValue, digits: Folded) -> StatedValue:
+def _range_ends(text: str, values: Sequence[StatedValue]) -> set[int]:
+    """Return the positions of values that begin or end a range, e.g. "5-7 days" and "between 3 and 5 USD"."""
+    ends: set[int] = set()
+    for position, (start, end) in enumerate(pairwise(values)):
+        gap = _BETWEEN_RANGE_ENDS.fullmatch(text, start.end, end.start)
+        if gap is None or start.kind == "date" or not _is_same_measure(start, end):
+            continue
+        before = _BEFORE_RANGE.search(text[max(0, start.start - _BEFORE_CHARS) : start.start])
+        word = before["word"].lower() if before else ""
+        # "From 5 to 10 USD" and "by 2 USD to 5 USD" may be changes, whose ends are values of their own.
+        is_change = word == "from" or (word == "by" and bool(_units(start)))
+        if word == "between" if gap["and"] else not is_change:
+            ends |= {position, position + 1}
+    return ends
+
+
+def _is_same_measure(start: StatedValue, end: StatedValue) -> bool:
+    """Return True if two values can be the ends of one range; the unit of "5-7 days" is written once."""
+    units = _units(start), _units(end)
+    if start.kind == end.kind:
+        return not all(units) or bool(units[0] & units[1])
+    return any(value.kind == "number" and not _units(value) for value in (start, end))
+
+
+def _units(value: StatedValue) -> set[str]:
+    return {unit for _, unit in value.readings if unit}
+
+
+def _in_original(value: StatedValue, digits: Folded, is_range_end: bool) -> StatedValue:
     start, end = digits.span(value.start, value.end)
-    is_denied = bool(_DENIED.search(digits.text[max(0, value.start - _BEFORE_CHARS) : value.start]))
-    bound = value.bound or _bound_before(digits.text[max(0, value.start - _BEFORE_CHARS) : value.start])
-    return replace(value, start=start, end=end, is_denied=is_denied, bound=bound)
+    before = digits.text[max(0, value.start - _BEFORE_CHARS) : value.start]
+    return replace(
+        value,
+        start=start,
+        end=end,
+        bound=value.bound or _bound_before(before),
+        is_denied=bool(_DENIED.search(before)),
+        is_strict=bool(_STRICT.search(before)),
+        is_range_end=is_range_end,
+    )
 
 
 def _bound_before(text: str) -> Bound:
@@ -306,6 +358,8 @@ def _value(text: str, figure: Figure) -> StatedValue:
     if figure.kind == "code":  # "2/3"; a code without a value has no readings
         return replace(value, kind="share")
     if percent := [size for size, unit in readings if unit == "%"]:
+        if _POINTS.search(text, figure.start, figure.end):  # a difference of shares is no share
+            return replace(value, readings=((percent[0], "points"),))
         return replace(value, kind="share", readings=((percent[0] / 100, ""),))
     if any(unit for _, unit in readings):
         return _with_rate(text, value)

@@ -20,7 +20,7 @@ class Measure(NamedTuple):
 
 
 _CURRENCIES = """
-usd: $ us$ usd dollar dollars bucks
+usd: $ us$ usd dollar dollars bucks us-dollar us-dollars u.s.-dollar u.s.-dollars
 eur: € eur euro euros
 gbp: £ gbp sterling quid
 jpy: jpy yen 円 日元
@@ -112,7 +112,7 @@ def _table() -> dict[str, Measure]:
     table: dict[str, Measure] = {}
     for line in _CURRENCIES.split("\n"):
         name, _, words = line.partition(": ")
-        table |= dict.fromkeys(words.split(), Measure(name))
+        table |= dict.fromkeys([form.replace("-", " ") for form in words.split()], Measure(name))
     for line in _MEASURES.split("\n"):
         name, _, rest = line.partition(": ")
         factor, *forms = rest.split() or ["1"]

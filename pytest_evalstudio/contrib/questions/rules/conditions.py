@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pytest_evalstudio.contrib.questions.quantities import (
     Quantity,
@@ -26,21 +26,36 @@ _YES_OR_NO = re.compile(r"(Yes|No)(?:[.,;:!]|$)", re.IGNORECASE)
 _CHOICE = re.compile(r"([A-F])\)\s")
 
 
-def quantity_condition(quantity: str) -> str:
-    """Return the condition that the answer names a quantity, by its value where it has one."""
-    return value_or_pattern_condition(quantity, pattern(quantity))
+def quantity_condition(quantity: str, *statements: str) -> str:
+    """Return the condition that the answer names a quantity, by its value where it has one.
+
+    Args:
+        statements: texts that name it and must meet the condition.
+    """
+    return _value_condition(quantity, pattern(quantity), statements)
 
 
-def stated_condition(answer: str, quantity: str, pattern_of_quantity: str) -> str:
+def stated_condition(answer: str, quantity: str, pattern_of_quantity: str, sentence: str) -> str:
     """Return the condition that an answer states what an expected answer does, by value.
 
     Args:
         answer: expected; "every 3 months" is a value of its own, and not that of its quantity.
         quantity: in the expected answer, for an answer with other words.
-        pattern_of_quantity: for a quantity without a value.
+        pattern_of_quantity: for a quantity whose value the answer does not state.
+        sentence: of the document, which states it too.
     """
     text = answer if value_alone(answer) is not None else quantity
-    return value_or_pattern_condition(text, pattern_of_quantity)
+    return _value_condition(text, pattern_of_quantity, (answer, sentence))
+
+
+def _value_condition(quantity: str, written: str, statements: Sequence[str]) -> str:
+    # "Below 25 °C" does not state "25 °C", and "5 to 10 km" not "10 km": the first is a limit, by value too,
+    # the second needs the quantity as it is written.
+    for limit in ("", "less than ", "more than "):
+        condition = value_or_pattern_condition(f"{limit}{quantity}", written)
+        if all(parse_condition(condition).check(statement) for statement in statements):
+            return condition
+    return str(Regexp(written))
 
 
 def words_condition(words: Iterable[str]) -> str:
@@ -69,7 +84,7 @@ def keywords_condition(text: str) -> str:
     for quantity in reversed(hits):
         plain = f"{plain[: quantity.start]} {plain[quantity.end :]}"
     words = distinctive_words(plain) or [word for word in content_words(plain) if len(word) > 2][:1]
-    return _conjunction(words, hits)
+    return _conjunction(words, hits, text)
 
 
 def items_condition(text: str) -> str:
@@ -83,7 +98,7 @@ def items_condition(text: str) -> str:
     ):
         return ""
     words = [_item_word(item) for item in items]
-    return _conjunction(dict.fromkeys(words), quantities(body)) if all(words) else ""
+    return _conjunction(dict.fromkeys(words), quantities(body), body) if all(words) else ""
 
 
 def list_condition(items: Iterable[str]) -> str:
@@ -99,8 +114,8 @@ def _item_word(item: str) -> str:
     return max(words, key=len) if words and has_complement else words[-1] if words else ""
 
 
-def _conjunction(words: Iterable[str], hits: Iterable[Quantity]) -> str:
-    parts = [words_condition(words), *(quantity_condition(quantity.text) for quantity in hits)]
+def _conjunction(words: Iterable[str], hits: Iterable[Quantity], *statements: str) -> str:
+    parts = [words_condition(words), *(quantity_condition(quantity.text, *statements) for quantity in hits)]
     return " AND ".join(filter(None, parts))
 
 
@@ -137,7 +152,7 @@ def _condition_by_form(answer: str, evidence: str) -> str:
     words = answer.rstrip(".").split()
     hits = quantities(answer.rstrip("."))
     if len(hits) == 1 and len(words) <= _MAX_QUANTITY_WORDS:
-        return quantity_condition(hits[0].text)
+        return quantity_condition(hits[0].text, answer)
     is_quoted = " ".join(words).casefold() in " ".join(evidence.split()).casefold()
     if hits or len(words) > _MAX_PHRASE_WORDS or not is_quoted:
         return ""

@@ -28,7 +28,7 @@ def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) ->
                 yield Draft(
                     question=item.question,
                     answer=item.answer,
-                    condition=stated_condition(item.answer, item.quantity.text, item.condition),
+                    condition=stated_condition(item.answer, item.quantity.text, item.condition, sentence),
                     evidence=sentence,
                 )
 

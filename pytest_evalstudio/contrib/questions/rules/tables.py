@@ -201,7 +201,7 @@ def _frequency_condition(cell: str) -> str:
         return str(Regexp(rf"(?i)\b(?:{others}|(?:every|once an?|once per|each) {unit})\b"))
     hits = quantities(cell)
     is_period = len(hits) == 1 and hits[0].kind == "period" and text == f"every {hits[0].text.lower()}"
-    return quantity_condition(hits[0].text) if is_period else ""
+    return quantity_condition(cell) if is_period else ""
 
 
 def _table(text: str) -> _Table | None:
