@@ -14,7 +14,7 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
 )
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, relevance, rivals, with_title
 from pytest_evalstudio.contrib.questions.parsing.pipeline import (
-    DEFAULT_PIPELINE,
+    available_pipeline,
     missing_pipeline,
     pipeline_language,
 )
@@ -27,13 +27,13 @@ from pytest_evalstudio.contrib.questions.words import content_words, share_in, w
 
 __all__ = [
     "ANSWERED",
-    "DEFAULT_PIPELINE",
     "PLANTED_WORDS",
     "REFUSAL",
     "AnswerChecks",
     "DraftSelection",
     "SentenceIndex",
     "attack",
+    "available_pipeline",
     "bare_question",
     "cell_statements",
     "changed",

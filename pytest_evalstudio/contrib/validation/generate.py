@@ -119,7 +119,7 @@ def generate_test_cases(
                     "count": count,
                     "generators": list(generators),
                     "writer": writer,
-                    **({} if pipeline is None else {"pipeline": pipeline}),
+                    "pipeline": pipeline,
                     "topics_included": list(topics_included),
                     "topics_excluded": list(topics_excluded),
                     "chunks_included": list(chunks_included),

@@ -78,3 +78,11 @@ def test_faults_are_told_in_the_users_words(tmp_path: Path, options, error, word
 def test_a_folder_without_documents_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="there is no document"):
         generate_test_cases([tmp_path], cache=tmp_path)
+
+
+def test_a_named_pipeline_that_is_missing_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["generate", str(BANK), "--pipeline", "xx_absent", "-o", str(tmp_path / "bank_suite.json")]
+    assert main(arguments) == 2
+    assert "xx_absent" in capsys.readouterr().err

@@ -104,14 +104,25 @@ def lemma_of(token: Token, table: Language) -> str:
     return table.entries("bases of ambiguous verbs").get(word_of(token).lower(), str(token.lemma_.lower()))
 
 
+def available_pipeline(choice: str | None) -> str:
+    """Return the name of the pipeline to open, "" for none.
+
+    Args:
+        choice: name; "" for none; None for the default pipeline, if it is installed.
+    """
+    if choice is not None:
+        return choice
+    return "" if missing(DEFAULT_PIPELINE) else DEFAULT_PIPELINE
+
+
 @functools.lru_cache(maxsize=4)
 def open_pipeline(name: str) -> Pipeline | None:
-    """Return a pipeline; None without a name, and where spaCy or the default pipeline is not installed.
+    """Return a pipeline; None without a name.
 
     Raises:
-        ConfigurationError: if another pipeline is not installed, or has no table of its language.
+        ConfigurationError: if it is not installed, or has no table of its language.
     """
-    if not name or (name == DEFAULT_PIPELINE and missing(name)):
+    if not name:
         return None
     if reason := missing(name):
         raise ConfigurationError(reason)
@@ -133,9 +144,9 @@ def pipeline_language(name: str) -> str:
     return pipeline.language.code if pipeline is not None else "en"
 
 
-def missing_pipeline(name: str) -> str:
-    """Return what questions are made from where a pipeline is missing, with the remedy; "" if it is not."""
-    reason = missing(name) if name else ""
+def missing_pipeline(choice: str | None) -> str:
+    """Return what questions are made from without the default pipeline, with the remedy; else ""."""
+    reason = missing(DEFAULT_PIPELINE) if choice is None else ""
     return (
         f"questions are made from tables, lists and patterns of quantities only: {reason}" if reason else ""
     )

@@ -10,13 +10,12 @@ import json
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.core.paths import path_below
-from pytest_evalstudio.formats.fields import Text, fact
+from pytest_evalstudio.contrib.validation.workflow.governance_files import governance_file, governance_of
+from pytest_evalstudio.formats.fields import Text
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import Source, pointer
 
@@ -162,13 +161,7 @@ def governing_guidance(name: str, workflow: Path) -> tuple[Guidance, Path | None
     """
     if not name:
         return default_guidance(), None
-    place = "/evalstudio_workflow/governance/guidance"
-    try:
-        file = path_below(workflow.parent, name)
-    except ValueError as exc:
-        raise DataError(str(exc), source=str(workflow), pointer=place) from None
-    if not file.is_file():
-        raise DataError(f"there is no file {name}", source=str(workflow), pointer=place)
+    file = governance_file(name, workflow, "guidance")
     return guidance_of(read_source(file)), file
 
 
@@ -178,17 +171,7 @@ def guidance_of(source: Source) -> Guidance:
     Raises:
         DataError: at the place of the first thing that is wrong.
     """
-    data: Any = source.data
-    if not isinstance(data, dict) or ROOT not in data:
-        raise source.error("", f"is no guidance: it has no key {ROOT!r}")
-    try:
-        guidance = Guidance.model_validate(data[ROOT])
-    except ValidationError as exc:
-        error = exc.errors(include_url=False)[0]
-        location = pointer(ROOT, *error["loc"])
-        if error["type"] == "extra_forbidden":
-            raise source.error(location, "unknown key; `evalstudio schema guidance` prints all") from None
-        raise source.error(location, fact(error)) from None
+    guidance = governance_of(source, Guidance, ROOT, "guidance")
     edition_ids = [edition.id for edition in guidance.editions]
     for number, part in enumerate(guidance.parts):
         if part.edition not in edition_ids:

@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from pytest_evalstudio.contrib.validation.workflow.governance_files import governance_file, governance_of
 from pytest_evalstudio.core.errors import DataError, nearest
-from pytest_evalstudio.core.paths import path_below
-from pytest_evalstudio.formats.fields import Text, fact
+from pytest_evalstudio.formats.fields import Text
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.source import Source, pointer
 
@@ -95,13 +95,7 @@ def governing_policy(name: str, workflow: Path) -> tuple[Policy, Path | None]:
     """
     if not name:
         return default_policy(), None
-    place = "/evalstudio_workflow/governance/policy"
-    try:
-        file = path_below(workflow.parent, name)
-    except ValueError as exc:
-        raise DataError(str(exc), source=str(workflow), pointer=place) from None
-    if not file.is_file():
-        raise DataError(f"there is no file {name}", source=str(workflow), pointer=place)
+    file = governance_file(name, workflow, "policy")
     return policy_of(read_source(file)), file
 
 
@@ -111,17 +105,7 @@ def policy_of(source: Source) -> Policy:
     Raises:
         DataError: at the place of the first thing that is wrong.
     """
-    data: Any = source.data
-    if not isinstance(data, dict) or ROOT not in data:
-        raise source.error("", f"is not a policy: it has no key {ROOT!r}")
-    try:
-        policy = Policy.model_validate(data[ROOT])
-    except ValidationError as exc:
-        error = exc.errors(include_url=False)[0]
-        location = pointer(ROOT, *error["loc"])
-        if error["type"] == "extra_forbidden":
-            raise source.error(location, "unknown key; `evalstudio schema policy` prints all") from None
-        raise source.error(location, fact(error)) from None
+    policy = governance_of(source, Policy, ROOT, "policy")
     if policy.unstated not in policy.tiers:
         raise source.error(
             pointer(ROOT, "unstated"),

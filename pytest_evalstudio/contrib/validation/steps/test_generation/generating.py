@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
-from pytest_evalstudio.contrib.questions.api import DEFAULT_PIPELINE, pipeline_language
+from pytest_evalstudio.contrib.questions.api import available_pipeline, pipeline_language
 from pytest_evalstudio.contrib.validation.methods.texts.language import NAMES
 from pytest_evalstudio.contrib.validation.methods.topics.origins import (
     describe_languages,
@@ -61,8 +61,9 @@ class Selection:
         chunks_excluded: ids of chunks that no question is made from.
         writer: a language model that writes the questions: the name of a `[[model]]`, or "judge" for that of
             `[judge]`; default: questions are extracted from the sentences of the documents without a model.
-        pipeline: name of the spaCy pipeline that parses the sentences, "" for none. Without it, questions are
-            made from tables, lists and patterns of quantities only.
+        pipeline: name of the spaCy pipeline that parses the sentences, "" for none; default:
+            en_core_web_sm, if it is installed. Without one, tables, lists and patterns of quantities alone
+            give questions.
     """
 
     count: Count = 30
@@ -72,7 +73,7 @@ class Selection:
     chunks_included: Names = field(default_factory=list)
     chunks_excluded: Names = field(default_factory=list)
     writer: str = ""
-    pipeline: str = DEFAULT_PIPELINE
+    pipeline: str | None = None
 
     @property
     def selection(self) -> dict[str, Any]:
@@ -129,7 +130,8 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
     file = read_topics(context.artifacts(TOPIC_MODELING))
     chunks = _chunks(file.chunks, settings)
     topics = _topics(file.topics, chunks, settings)
-    language = pipeline_language(settings.pipeline)
+    pipeline = available_pipeline(settings.pipeline)
+    language = pipeline_language(pipeline)
     foreign = {} if settings.writer else foreign_documents(file.chunks, language)
     titles = document_titles(file.chunks)
     corpus = Corpus(
@@ -138,7 +140,7 @@ def read_material(context: StepContext, settings: GenerationSettings) -> Materia
             for chunk in file.chunks
             if chunk.document not in foreign
         ),
-        pipeline=settings.pipeline,
+        pipeline=pipeline,
     )
     if foreign and not corpus.excerpts:
         raise UnknownLanguage(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pytest_evalstudio.contrib.questions.api import missing_pipeline, pipeline_language
+from pytest_evalstudio.contrib.questions.api import available_pipeline, missing_pipeline, pipeline_language
 from pytest_evalstudio.contrib.validation.methods.texts.language import NAMES
 from pytest_evalstudio.contrib.validation.methods.topics.origins import describe_languages
 from pytest_evalstudio.contrib.validation.steps.test_generation.choosing import choose
@@ -103,7 +103,7 @@ def make(
 def _notes(settings: GenerationSettings, material: Material) -> list[str]:
     notes = list(filter(None, [missing_pipeline(settings.pipeline)]))
     if material.foreign:
-        language = NAMES[pipeline_language(settings.pipeline)]
+        language = NAMES[pipeline_language(available_pipeline(settings.pipeline))]
         languages = describe_languages(material.foreign)
         notes.append(f"no questions are made from documents that are not in {language}: {languages}")
     return notes
