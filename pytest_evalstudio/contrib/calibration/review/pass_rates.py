@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
 
+from pytest_evalstudio.contrib.calibration.labelling.agreement import Agreement, agreement_lines
 from pytest_evalstudio.contrib.calibration.labelling.cases import AnswerPopulation
 from pytest_evalstudio.contrib.calibration.labelling.draw import Drawn
+from pytest_evalstudio.contrib.calibration.labelling.segments import (
+    SegmentLabels,
+    segment_labels,
+    segment_lines,
+)
 from pytest_evalstudio.contrib.calibration.labelling.state import labelling_of
 from pytest_evalstudio.contrib.calibration.review.sample import check_sample, population_strata
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.formats.labels import read_inclusion, read_ratings
-from pytest_evalstudio.record.score_table import originals
+from pytest_evalstudio.record.score_table import TableAnswer, originals
 from pytest_evalstudio.stats.prediction_powered import PoweredEstimate, PredictionPowered
 from pytest_evalstudio.stats.types import Booleans, Floats, Integers
 
@@ -52,6 +59,8 @@ class PassRates(Struct, frozen=True, kw_only=True):
         stratified: True for the sample of `--budget`, with inclusion probabilities in the file of labels;
             False for labels that are taken for a random sample of all answers.
         tuning: weight λ of the evaluator's predictions, 0.0 to 1.0, beyond the means of the strata.
+        agreement: of the raters; their disagreement is not part of the intervals.
+        segments: labels of each model and category, those with the smallest share first.
     """
 
     metrics: tuple[str, ...]
@@ -59,6 +68,8 @@ class PassRates(Struct, frozen=True, kw_only=True):
     tuning: float
     rates: tuple[PassRate, ...]
     differences: tuple[PassRate, ...]
+    agreement: Agreement
+    segments: tuple[SegmentLabels, ...]
 
 
 def corrected_pass_rates(population: AnswerPopulation, labels: Path) -> PassRates:
@@ -69,7 +80,8 @@ def corrected_pass_rates(population: AnswerPopulation, labels: Path) -> PassRate
     """
     inclusion = read_inclusion(labels)
     every = [Drawn(at=at, round=1, part="conformal", reason="random") for at in range(len(population.cases))]
-    labelled = labelling_of(population, read_ratings(labels) if labels.is_file() else (), every).labels
+    labelling = labelling_of(population, read_ratings(labels) if labels.is_file() else (), every)
+    labelled = labelling.labels
     strata = np.zeros(len(population.cases), dtype=np.int64)
     if inclusion:
         strata = population_strata(population)
@@ -101,6 +113,8 @@ def corrected_pass_rates(population: AnswerPopulation, labels: Path) -> PassRate
         tuning=powered.tuning,
         rates=tuple(rates),
         differences=tuple(differences),
+        agreement=labelling.results().agreement,
+        segments=segment_labels(_answers(population), labelled),
     )
 
 
@@ -123,7 +137,7 @@ def pass_rate_lines(result: PassRates) -> list[str]:
         else:
             text = f"{row.value:.3f}  95% interval {row.low:.3f} to {row.high:.3f}"
         lines.append(f"{name:{width}}  {text}{raw}  {row.labels} labels")
-    return lines
+    return [*lines, *agreement_lines(result.agreement), *segment_lines(result.segments)]
 
 
 def _rate(
@@ -152,6 +166,14 @@ def _rate(
         low=usable.interval[0] if usable else None,
         high=usable.interval[1] if usable else None,
     )
+
+
+def _answers(population: AnswerPopulation) -> Iterator[TableAnswer]:
+    """Yield the answers of a population, with their categories."""
+    identities = {case.identity for case in population.cases}
+    for answer in population.scores.answers.values():
+        if (answer.key, answer.model_key) in identities:
+            yield answer
 
 
 def _predictions(population: AnswerPopulation) -> Floats:

@@ -103,6 +103,44 @@ def test_labels_without_a_sample_count_as_random(report: str, capsys: pytest.Cap
     assert result["rates"][0]["low"] <= 0.8 <= result["rates"][0]["high"]
 
 
+def test_several_raters_and_segments_without_labels_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    builder = RecordBuilder(evaluator("quality", metric("quality", threshold=0.5)))
+    for number in range(40):
+        outcome = {"status": "score", "scores": {"quality": float(number % 4 > 0)}}
+        builder.add(
+            f"k{number:02}",
+            "one",
+            {
+                "actual_output": f"k{number:02}.",
+                "categories": ["topic:cards" if number < 24 else "topic:loans"],
+                "outcomes": {"quality": outcome},
+            },
+        )
+    Path("report").mkdir()
+    builder.write(Path("report"))
+    rows = ["key,model_key,label,rater"]
+    for number in range(24):
+        good = number % 4 > 0
+        rows.append(f"k{number:02},m-one,{int(good)},Ada")
+        rows.append(f"k{number:02},m-one,{int(good != (number in (3, 5)))},Ben")
+    Path("labels.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+    assert main(["review", "report", *METRIC, "--estimate"]) == 0
+    first, *_, raters, disagreement, segments = capsys.readouterr().out.splitlines()
+    assert "22 labels of 40 answers" in first, "two answers have one label of each kind"
+    assert raters.startswith(
+        "raters: Ada 24, Ben 24 labels; 24 answers have several: 91.7 % of their pairs agree"
+    )
+    # Ben calls answer 3 and 5 bad: he says 16 good and 8 bad, Ada 18 and 6. By hand: expected agreement
+    # 18/24 · 16/24 + 6/24 · 8/24 = 7/12, observed 11/12, so that kappa is (11/12 - 7/12) / (5/12) = 0.8.
+    assert "Cohen's kappa 0.80" in raters
+    assert "2 answers are left out" in disagreement
+    assert segments.startswith("few labels: topic loans 0 of 16 answers (all: 22 of 40)")
+
+
 def test_a_sample_stays_as_it_was_drawn(report: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = {"metrics": ["quality.quality"], "budget": 40}
     session = ReviewSession(ReportAnswers(report, **options))  # type: ignore[arg-type]
