@@ -167,7 +167,7 @@ class SessionBaseline:
         if result.not_repeated:
             lines.append(f"not asked again: {result.not_repeated}")
         if earlier.answer and answer and earlier.answer != answer:
-            lines.append(f"answer by words: {word_diff(change_windows(earlier.answer, answer))}")
+            lines.append(f"change:    {word_diff(change_windows(earlier.answer, answer))}")
         return "\n".join([*lines, message])
 
     def is_compared(self, item: PlannedItem) -> bool:

@@ -12,6 +12,7 @@ import pytest
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.run_info import stored_steps_sentence
+from pytest_evalstudio.core.defaults import BASELINE_FILE
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.plugin.display import SafeTerminal, shown_line
 from pytest_evalstudio.plugin.keys import COUNTS, UNCOLLECTED
@@ -132,6 +133,8 @@ def write_end(
     """Write the end of a run, if it has a report."""
     if output.report is None or output.failure:
         return
+    # pytest's own section does not end the line of the last file, so that an empty line would follow.
+    terminal.ensure_newline()
     terminal.section("evalstudio")
     end = RunEnd(
         report=output.report,
@@ -165,8 +168,23 @@ def closing_lines(end: RunEnd) -> Iterator[TerminalLine]:
         yield TerminalLine(text=text)
     if end.rerun and end.is_broken and _has_failures(analysis):
         yield TerminalLine(text=f"rerun: {end.rerun}")
+    if text := next_line(end):
+        yield TerminalLine(text=text)
     page = report.page if report.page.is_file() else report.archive
     yield TerminalLine(text=f"report: {os.path.relpath(page, end.start)}")
+
+
+def next_line(end: RunEnd) -> str:
+    """Return the command on baselines that follows, "" for none."""
+    if end.comparison is not None:
+        has_regressed = bool(end.comparison.items["regressed"])
+        return "next: `evalstudio baseline accept`, if the change is intended" if has_regressed else ""
+    run = end.report.analysis.run
+    is_comparable = not (run.steps or run.arena or end.exit_status)
+    has_baseline = any((folder / BASELINE_FILE).exists() for folder in (end.start, end.root))
+    if end.report.summary.verdict.outcome == "passed" and is_comparable and not has_baseline:
+        return "next: `evalstudio baseline save` keeps this run, to compare later ones with it"
+    return ""
 
 
 def _verdict_lines(end: RunEnd) -> Iterator[TerminalLine]:
@@ -179,6 +197,8 @@ def _verdict_lines(end: RunEnd) -> Iterator[TerminalLine]:
     yield TerminalLine(text=f"result: {end.headline}", colour=colour)
     if end.is_broken:
         yield from (TerminalLine(text=text) for text in cause_lines(summary))
+    if text := checked_line(analysis):
+        yield TerminalLine(text=text)
     for text in summary.ranking:
         yield TerminalLine(text=text)
     if analysis.run.session is not None and (names := analysis.run.session.failed_names):
@@ -202,7 +222,10 @@ def _comparison_lines(analysis: Analysis, comparison: Comparison) -> Iterator[Te
     """Yield what has changed since the baseline."""
     from pytest_evalstudio.analysis.comparison.sentences import notable_lines
 
-    yield TerminalLine(text=f"since {comparison.base}: {regressions(analysis, comparison)}")
+    happened, *others = comparison_texts(analysis, comparison)
+    yield TerminalLine(text=f"since {comparison.base}: {happened}")
+    for text in others:
+        yield TerminalLine(text=f"  {text}")
     for text in notable_lines(comparison):
         yield TerminalLine(text=f"  {text}", colour="yellow")
     yield from _note_lines({"other rules than the baseline": changed_rules(comparison)})
@@ -213,6 +236,33 @@ def _note_lines(notes: Mapping[str, str]) -> Iterator[TerminalLine]:
     for topic, text in notes.items():
         if text:
             yield TerminalLine(text=f"{topic}: {text}", colour="yellow")
+
+
+def checked_line(analysis: Analysis) -> str:
+    """Return how many answers each evaluator scored, as many evaluators as one line has room for.
+
+    Those that compare answers with what the test cases expect come first: the others hold for any question.
+    """
+    boards = sorted(
+        analysis.leaderboards.values(),
+        key=lambda board: not {"condition", "expected_output"}.intersection(board.evaluator.needs),
+    )
+    scored = {
+        board.evaluator.name: count
+        for board in boards
+        if (count := sum(line.scored for line in board.standings))
+    }
+    if not scored:
+        return ""
+    line = "checked:"
+    for number, (name, count) in enumerate(scored.items()):
+        part = f"{', ' if number else ' '}{name} {count:,}"
+        more = f" and {counted(len(scored) - number, 'more evaluator')}"
+        is_last = number + 1 == len(scored)
+        if number and len(line) + len(part) + (0 if is_last else len(more)) > COLUMNS:
+            return line + more
+        line += part
+    return line
 
 
 def _has_failures(analysis: Analysis) -> bool:
@@ -237,11 +287,13 @@ def cause_lines(summary: RunSummary) -> Iterator[str]:
         yield f"  {' ' * width}  and {counted(more, 'more cause')}"
 
 
-def regressions(analysis: Analysis, comparison: Comparison) -> str:
-    """Return the comparison in two sentences, and how many regressions were asked again."""
+def comparison_texts(analysis: Analysis, comparison: Comparison) -> list[str]:
+    """Return which cases changed, how many regressions were asked again, and what follows."""
     from pytest_evalstudio.analysis.comparison.sentences import summary_of
 
-    return " ".join(filter(None, (str(summary_of(comparison)), analysis.confirmations.brief)))
+    summary = summary_of(comparison)
+    asked_again = analysis.confirmations.brief.rstrip(".")
+    return [summary.happened, *filter(None, [asked_again[:1].lower() + asked_again[1:]]), summary.follows]
 
 
 def changed_rules(comparison: Comparison) -> str:

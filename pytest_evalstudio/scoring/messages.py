@@ -154,6 +154,7 @@ def explain(result: Result) -> str:
     """Return the full message of a failing item: verdicts with reasons, question, answer and context."""
     lines = list(_error_lines(result.errors))
     lines += map(masked, misses(result))
+    stated = "\n".join(lines)
     lines += smallest_lines(result.flips)
     if result.answers:
         repeat = shown_repeat(result)
@@ -161,7 +162,7 @@ def explain(result: Result) -> str:
             from pytest_evalstudio.scoring.failed_calls import failed_call_lines
 
             lines += failed_call_lines(result, result.answers[repeat])
-        lines += _case_lines(result.answers[repeat])
+        lines += _case_lines(result.answers[repeat], stated)
         if len(result.answers) > 1:
             which = f"repeat {repeat + 1}" if repeat else "the first"
             lines.append(f"({which} of {len(result.answers)} repeats is shown)")
@@ -206,7 +207,12 @@ def _error_lines(faults: Iterable[Fault]) -> Iterator[str]:
             yield f"error: {', '.join(ids)}: {masked(reason)}"
 
 
-def _case_lines(case: Case) -> list[str]:
+def _case_lines(case: Case, stated: str) -> list[str]:
+    """Return question, expectations, answer and context.
+
+    Args:
+        stated: reasons of the failure; a condition that they have is not repeated.
+    """
     lines = [
         f"earlier {turn.role}: {short(turn.content, CONTEXT_CHARS)}"
         for turn in case.conversation[-EARLIER_TURNS:]
@@ -214,12 +220,12 @@ def _case_lines(case: Case) -> list[str]:
     if case.answer.turns:
         lines += _turn_lines(case)
     else:
-        lines.append(f"question: {short(case.question)}")
-        lines += [f"with:     {_attached(each)}" for each in case.attachments[:ATTACHMENTS]]
+        lines.append(f"question:  {short(case.question)}")
+        lines += [f"with:      {_attached(each)}" for each in case.attachments[:ATTACHMENTS]]
         if len(case.attachments) > ATTACHMENTS:
             lines.append(f"... and {len(case.attachments) - ATTACHMENTS} more images and files")
         if not case.error:
-            lines += _expectation_lines(case)
+            lines += _expectation_lines(case, stated)
     closing = case.answer.closing_messages[:CLOSING_MESSAGES]
     lines += [f"after it, user: {short(text, TURN_CHARS)}" for text in closing]
     for index, chunk in enumerate(case.context[:CONTEXT_CHUNKS]):
@@ -252,20 +258,20 @@ def _attached(attachment: Attachment) -> str:
     return f"{safe_identifier(attachment.name)} ({attachment.media_type}, {attachment.size:,} bytes)"
 
 
-def _expectation_lines(case: Case) -> Iterator[str]:
+def _expectation_lines(case: Case, stated: str) -> Iterator[str]:
     """Yield what the case expects and its answer; without an answer, neither is met or missed."""
     if case.expected_output:
-        yield f"expected: {short(case.expected_output)}"
+        yield f"expected:  {short(case.expected_output)}"
         for output in case.accepted_outputs[:ACCEPTED_OUTPUTS]:
-            yield f"or:       {short(output)}"
+            yield f"or:        {short(output)}"
         if (more := len(case.accepted_outputs) - ACCEPTED_OUTPUTS) > 0:
-            yield f"          ... or {counted(more, 'more accepted answer')}"
+            yield f"           ... or {counted(more, 'more accepted answer')}"
     if case.expects == "refusal":
-        yield "expects:  a refusal"
-    if case.condition:
+        yield "expects:   a refusal"
+    if case.condition and short(case.condition) not in stated:
         part = f" (on {_PARTS[case.condition_on]})" if case.condition_on else ""
         yield f"condition{part}: {short(case.condition)}"
-    yield f"answer:   {short(case.actual_output) if case.has_text else '(empty)'}"
+    yield f"answer:    {short(case.actual_output) if case.has_text else '(empty)'}"
 
 
 def short(text: str, limit: int = TEXT_CHARS) -> str:

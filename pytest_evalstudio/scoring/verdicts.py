@@ -212,13 +212,14 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
         if metric is not None and value is not None:
             sign = "<" if metric.better == "higher" else ">"
             repeats = f" (mean{_minimum(metric, reached)})" if reached.min else ""
-            doubt = reached.doubt if metric.primary else ""
-            because = f" ({doubt})" if doubt else ""
-            because += f": {reached.reason}" if reached.reason and not lines else ""
-            figures = f"{key} {figure(value)} {sign} {figure(selected.thresholds[key])}{repeats}"
+            doubt = f" ({reached.doubt})" if metric.primary and reached.doubt else ""
+            reason = reached.reason if not lines else ""
+            text = f"{key} {figure(value)} {sign} {figure(selected.thresholds[key])}{repeats}{doubt}"
             if _is_plain_no(metric, value, reached):
-                figures = "failed"  # the reason says more than 0 < 0.5
-            lines.append(f"{part}{selected.id}: {figures}{because}")
+                text = f"{reason or 'failed'}{doubt}"  # the reason says more than 0 < 0.5
+            elif reason:
+                text += f": {reason}"
+            lines.append(f"{part}{selected.id}: {text}")
     return lines
 
 
@@ -240,8 +241,10 @@ def brief_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
     is_alone = reached.missed == (primary.key,) and is_mean and not reached.doubt
     if is_alone and value is not None and _is_plain_no(primary, value, reached):
         part = "retrieval: " if reached.code in OF_RETRIEVAL else ""
-        prefix = "context: " if part else "answer: "
-        return [f"{part}{reached.reason.removeprefix(prefix)} ({selected.id})"]
+        reason = reached.reason
+        for place in ("context",) if part else ("answer", "answer and context"):
+            reason = reason.removeprefix(f"{place}: ")
+        return [f"{part}{reason} ({selected.id})"]
     return missed_lines(selected, reached)
 
 

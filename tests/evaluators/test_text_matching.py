@@ -30,22 +30,18 @@ def test_an_answer_that_meets_its_condition_passes(case: Make, tools: Tools) -> 
 @pytest.mark.parametrize(
     ("answer", "context", "is_rag", "scores", "reason"),
     [
-        pytest.param(
-            "Rome", ("Paris",), True, (0, 1, 0, 1), 'answer: not met: "Paris"', id="generation failed"
-        ),
-        pytest.param(
-            "Paris", ("Rome",), True, (0, 1, 1, 0), 'context: not met: "Paris"', id="retrieval failed"
-        ),
+        pytest.param("Rome", ("Paris",), True, (0, 1, 0, 1), 'answer: lacks "Paris"', id="generation failed"),
+        pytest.param("Paris", ("Rome",), True, (0, 1, 1, 0), 'context: lacks "Paris"', id="retrieval failed"),
         pytest.param(
             "Rome",
             ("Rome",),
             True,
             (0, 1, 1, 1),
-            'answer: not met: "Paris"; context: not met: "Paris"',
+            'answer and context: lacks "Paris"',
             id="both failed",
         ),
         pytest.param("Paris", ("Rome",), False, (1, 0, 0, 0), "", id="no RAG, no context"),
-        pytest.param("Paris", (), True, (0, 1, 1, 0), 'context: not met: "Paris"', id="nothing retrieved"),
+        pytest.param("Paris", (), True, (0, 1, 1, 0), 'context: lacks "Paris"', id="nothing retrieved"),
     ],
 )
 def test_who_failed(

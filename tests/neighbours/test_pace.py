@@ -169,4 +169,4 @@ def test_a_flaky_test_in_python_is_flaky_in_the_record(project: Project) -> None
     assert result.parseoutcomes() == {"passed": 1, "rerun": 1}
     (item,) = project.record()[1].values()
     assert item["flaky"] is True
-    assert "text_matching: failed" in item["attempts"][0]["reason"]
+    assert "text_matching: " in item["attempts"][0]["reason"]

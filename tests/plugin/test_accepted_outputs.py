@@ -58,7 +58,7 @@ def test_a_failure_shows_all_accepted_answers(project: Project) -> None:
     result = project.run()
     result.stdout.fnmatch_lines(
         [
-            "*expected: red*",
+            "*expected:  red*",
             "*or: *green*",
             "*or: *yellow*",
             "*or 2 more accepted answers*",

@@ -61,7 +61,7 @@ def test_a_suite_is_answered_judged_and_exported(project: Project, service: Open
     project.suite(*CASES)
     result = project.run()
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["correctness_judge: failed: It is a plain no.", "question: Are there fees?"])
+    result.stdout.fnmatch_lines(["correctness_judge: It is a plain no.", "question:  Are there fees?"])
     asked = [request["messages"] for request in service.requests if request["model"] == "answering"]
     assert [message["content"] for message in max(asked, key=len)] == [
         "What does Basic cost?",
@@ -91,7 +91,7 @@ def test_a_failure_shows_the_turns_before_its_question(project: Project) -> None
             "earlier user: turn 2",
             "earlier assistant: turn 3",
             "earlier user: turn 4",
-            "question: 2+2?",
+            "question:  2+2?",
         ]
     )
     result.stdout.no_fnmatch_line("*turn 0*")

@@ -96,7 +96,7 @@ def test_an_application_that_does_not_look_fails(project: Project) -> None:
     configured(project, "blind")
     result = project.run("sums_suite.json")
     result.assert_outcomes(failed=3)
-    result.stdout.fnmatch_lines([f"with:     charts/chart.png (image/png, {len(RED)} bytes)"])
+    result.stdout.fnmatch_lines([f"with:      charts/chart.png (image/png, {len(RED)} bytes)"])
 
 
 def test_an_application_without_a_parameter_for_images_is_an_error_with_a_code(project: Project) -> None:

@@ -54,13 +54,13 @@ def test_the_failure_of_a_regressed_item_begins_with_what_has_changed(baseline: 
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(
         [
-            "*regressed since baseline run ???? (20*): text_matching: model_passes 1 -> 0",
-            "*answer by words: It is *-6-*+about 7+*",
+            "*regressed since baseline run ???? (20*): text_matching: passed -> failed",
+            "*change: *It is *-6-*+about 7+*",
             "*= comparison with the baseline =*",
             "compared with run ???? (20*)",
             "1 of 3 cases regressed. 3 cases do not settle whether other questions got worse*",
             "items: 1 regressed, 1 still failing, 1 still passing",
-            "  regressed: 3+3? (app, six): text_matching: model_passes 1 -> 0",
+            "  regressed: 3+3? (app, six): text_matching: passed -> failed",
             "verdict: inconclusive",
         ]
     )
@@ -503,7 +503,7 @@ def test_cases_of_a_renamed_file_are_compared(baseline: Project, workers: tuple[
     result.assert_outcomes(passed=1, failed=1, xfailed=1)
     result.stdout.fnmatch_lines(
         [
-            "*regressed since baseline run ???? (20*): text_matching: model_passes 1 -> 0",
+            "*regressed since baseline run ???? (20*): text_matching: passed -> failed",
             "items: 1 regressed, 1 still failing, 1 still passing",
             "  file sums_suite.json is now addition_suite.json; its cases are matched",
         ]
@@ -578,8 +578,8 @@ def test_a_failure_by_one_evaluator_does_not_hide_a_regression_by_another(
     worse.assert_outcomes(failed=1, xfailed=1)
     worse.stdout.fnmatch_lines(
         [
-            "*regressed since baseline*text_matching: model_passes 1 -> 0*",
-            "*answer by words: It is *-6-*+about 7+*",
+            "*regressed since baseline*text_matching: passed -> failed*",
+            "*change: *It is *-6-*+about 7+*",
             "1 of 2 cases regressed.*",
             "items: 1 regressed, 1 still failing",
         ]

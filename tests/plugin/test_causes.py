@@ -138,7 +138,7 @@ def test_every_style_shows_failures_in_words(project: Project, style: str, verbo
             ["*sums_suite.json:1: *unexpected refusal*", "*test_own.py:2: assert 1 == 2"]
         )
     if style not in ("line", "no"):
-        result.stdout.fnmatch_lines(["question: 0[?]"])
+        result.stdout.fnmatch_lines(["question:  0[?]"])
 
 
 NO_SUMMARY = pytest.param(

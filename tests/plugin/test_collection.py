@@ -41,7 +41,7 @@ def test_lab_rows_are_items_of_their_models_and_no_host_is_called(project: Proje
 
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        ["PASSED answers_lab.json::q[[]m]*", "FAILED answers_lab.json::q[[]n] - text_matching: failed: *"]
+        ["PASSED answers_lab.json::q[[]m]*", "FAILED answers_lab.json::q[[]n] - text_matching: *"]
     )
 
 

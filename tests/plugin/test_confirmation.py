@@ -74,7 +74,7 @@ def test_a_broken_case_fails_and_a_noisy_one_is_flaky(app: Project, workers: tup
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
         [
-            "regressed since baseline*text_matching: model_passes 1 -> 0",
+            "regressed since baseline*text_matching: passed -> failed",
             "confirmed: 3 of 3 repeats fail",
             "confirmation: 2 cases that failed were asked again: 1 confirmed, 1 not confirmed (flaky);"
             " how often chance confirms is not known, since the baseline has one answer of each case.*",

@@ -80,7 +80,7 @@ def test_an_application_that_remembers_passes_and_one_that_forgets_fails_in_the_
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            '*text_matching: failed: turn 3: answer: not met: "E1 is cancelled"',
+            '*text_matching: turn 3: answer: lacks "E1 is cancelled"',
             "turn 3, user:   yes",
             "turn 3, answer: What do you mean?",
         ]

@@ -25,7 +25,7 @@ def suite(project: Project, failing: int) -> None:
 
 def blocks(text: str) -> int:
     """Return the number of failures that are written out."""
-    return sum(line.startswith("question: ") for line in text.splitlines())
+    return sum(line.startswith("question:  ") for line in text.splitlines())
 
 
 def test_failures_of_one_cause_are_one_block_and_three_lines(project: Project) -> None:
@@ -49,7 +49,7 @@ def test_each_cause_is_written_out(project: Project) -> None:
         {"key": "refused", "prompt": "unknown", "condition": '"5"'},
     )
     text = project.run().stdout.str()
-    assert text.count("\nquestion: ") == 2
+    assert text.count("\nquestion:  ") == 2
     assert "more failure" not in text
 
 
@@ -57,22 +57,36 @@ def test_the_run_ends_with_verdict_counts_command_and_report(project: Project) -
     suite(project, 2)
     lines = project.run_with_cache().stdout.lines
     start = next(number for number, line in enumerate(lines) if line.startswith("result: FAILED"))
-    assert lines[start : start + 4] == [
+    assert lines[start : start + 5] == [
         f"result: FAILED – 2 of {CASES} tests",
         '  2  Refused: the answer declines the question, e.g. "0+0?"',
-        lines[start + 2],
+        f"checked: Text matching {CASES}",
+        lines[start + 3],
         "report: evalstudio-report/interpretation.html",
     ]
-    assert lines[start + 2].startswith("rerun: pytest ")
-    assert lines[start + 2].endswith(" --lf")
-    assert lines[start + 4].startswith("=")
+    assert lines[start + 3].startswith("rerun: pytest ")
+    assert lines[start + 3].endswith(" --lf")
+    assert lines[start + 5].startswith("=")
 
 
-def test_a_passing_run_ends_without_a_command(project: Project) -> None:
+def test_a_passing_run_proposes_a_baseline_until_there_is_one(project: Project) -> None:
     suite(project, 0)
     lines = project.run().stdout.lines
     assert f"result: PASSED – {CASES} of {CASES} tests" in lines
     assert not any(line.startswith(("rerun:", "  1  ")) for line in lines)
+    assert any(line.startswith("next: `evalstudio baseline save`") for line in lines)
+    project.write("evalstudio-baseline.jsonl", "")
+    assert not any(line.startswith("next:") for line in project.run().stdout.lines)
+
+
+def test_the_line_of_checks_names_as_many_evaluators_as_it_has_room_for(project: Project) -> None:
+    suite(project, 1)
+    ids = "text_matching,pii_leakage,sensitive_data_leakage,looping_detection,encoding_guardrail"
+    lines = project.run("--evalstudio-evaluators", ids).stdout.lines
+    (line,) = [line for line in lines if line.startswith("checked:")]
+    assert len(line) <= 80
+    assert f"Text matching {CASES}" in line
+    assert line.endswith((" more evaluators", " more evaluator"))
 
 
 def test_expected_failures_are_no_failing_answers(project: Project) -> None:
@@ -84,13 +98,13 @@ def test_expected_failures_are_no_failing_answers(project: Project) -> None:
     assert not any(line.startswith(("rerun:", "  1  ")) for line in lines)
 
 
-def test_the_end_of_a_run_is_four_lines_after_pytests_own_summary(project: Project) -> None:
+def test_the_end_of_a_run_is_a_line_per_thing_after_pytests_own_summary(project: Project) -> None:
     suite(project, 2)
     lines = project.run_with_cache().stdout.lines
     head = next(number for number, line in enumerate(lines) if line.strip("= ") == "evalstudio")
     assert max(number for number, line in enumerate(lines) if line.startswith("FAILED ")) < head
     kinds = [line.partition(":")[0] for line in lines[head + 1 : -1] if line]
-    assert kinds == ["result", "  2  Refused", "rerun", "report"]
+    assert kinds == ["result", "  2  Refused", "checked", "rerun", "report"]
 
 
 def test_leaderboards_and_findings_are_details_of_a_verbose_run(project: Project) -> None:
@@ -110,7 +124,7 @@ def test_a_key_that_is_a_uuid_leaves_room_for_the_reason(project: Project) -> No
     plain.stdout.fnmatch_lines(
         [
             "*_ 1f2e3d4c[[]app[]] _*",
-            'FAILED sums_suite.json::1f2e3d4c[[]app[]] - not met: "no such word"*',
+            'FAILED sums_suite.json::1f2e3d4c[[]app[]] - lacks "no such word"*',
         ]
     )
     verbose.stdout.fnmatch_lines([f"FAILED sums_suite.json::{KEY}[[]app[]]*"])
@@ -128,7 +142,7 @@ def test_80_columns_show_the_whole_reason_beside_a_long_name_of_a_model(
     lines = project.run().outlines
     line = next(line for line in lines if line.startswith("FAILED "))
     assert len(line) <= 80
-    assert 'not met: "15 USD"' in line
+    assert 'lacks "15 USD"' in line
 
 
 def test_annotations_shorten_keys_that_are_uuids(project: Project) -> None:
@@ -185,7 +199,7 @@ def test_copies_that_fail_like_their_original_are_one_failure(
     assert blocks(text) == 1
     assert "2 perturbed copies fail like the original, [+N]; -v lists them" in text
     assert text.count("\nFAILED ") == 1
-    assert "FAILED sums_suite.json::original[m] - [+2] not met" in text
+    assert "FAILED sums_suite.json::original[m] - [+2] lacks" in text
     assert "result: FAILED – 3 of 3 tests" in text
     verbose = project.run("-v").stdout.str()
     assert blocks(verbose) == 3

@@ -76,9 +76,9 @@ def test_without_them_the_same_cases_fail_and_say_why(project: Project) -> None:
         [
             "unexpected refusal: the model did not answer; *",
             "lexical_groundedness: supported_words 0*",
-            'retrieval: text_matching: failed: context: not met: "sorry"',
+            'retrieval: text_matching: context: lacks "sorry"',
             "FAILED sums_suite.json::weather[[]app] - unexpected refusal*",
-            'FAILED sums_suite.json::polite[[]app] - retrieval: not met: "sorry"*',
+            'FAILED sums_suite.json::polite[[]app] - retrieval: lacks "sorry"*',
         ]
     )
     _, items = project.record()
@@ -86,7 +86,7 @@ def test_without_them_the_same_cases_fail_and_say_why(project: Project) -> None:
     report = project.folder / "evalstudio-report"
     summary = (report / "summary.md").read_text(encoding="utf-8")
     assert "- How is the weather? (app, weather): unexpected refusal: " in summary
-    assert "- How is the sea? (app, polite): Retrieval: Text matching: context: not met" in summary
+    assert "- How is the sea? (app, polite): Retrieval: Text matching: context: lacks" in summary
     page = (report / "interpretation.html").read_text(encoding="utf-8")
     assert "<h4><bdi>Refused: the answer declines the question</bdi>" in page
 
@@ -96,7 +96,7 @@ def test_an_answer_where_a_refusal_is_expected_fails(project: Project) -> None:
     result = project.run("sums_suite.json")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
-        ["no refusal: the case expects one, and the model answered", "expects:  a refusal"]
+        ["no refusal: the case expects one, and the model answered", "expects:   a refusal"]
     )
     _, items = project.record()
     assert items["weather[app]"]["code"] == "refusal_missing"

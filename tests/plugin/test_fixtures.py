@@ -64,7 +64,7 @@ def test_unknown_field(eval_case):
     result.assert_outcomes(passed=5, failed=5)
     result.stdout.fnmatch_lines(
         [
-            '*ThresholdMissed: text_matching: failed: *"4"*',
+            '*ThresholdMissed: text_matching: *"4"*',
             "*evaluation error: rouge is not applicable: no expected output",
             "*evaluation error: error: model 'app': RuntimeError: no connection (app.py:7)",
             "*no model named 'gtp'*",

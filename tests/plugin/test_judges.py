@@ -59,7 +59,7 @@ def test_a_judges_verdict_decides_an_item(project: Project, service: OpenAIServe
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
         [
-            "fit: failed: answer: it misses the point*",
+            "fit: answer: it misses the point*",
             "judge: 2 calls in this run for 2 judgements*0.00004 USD)",
         ]
     )

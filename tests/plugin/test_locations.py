@@ -68,7 +68,7 @@ def test_a_failure_on_one_line_begins_with_the_place_of_its_case(project: Projec
 
     result = project.run("-v", "--tb=line", "-k", "b")
 
-    result.stdout.fnmatch_lines(["*a_suite.json:5: text_matching: failed*"])
+    result.stdout.fnmatch_lines(["*a_suite.json:5: text_matching: *"])
 
 
 AWKWARD = ["a::b", "a[b]", "a/b", "a\nb", "a b", "a_b", "ä\u202eb", "[x]::[y]"]

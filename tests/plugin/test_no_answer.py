@@ -52,8 +52,8 @@ def test_an_empty_answer_is_one_failure_with_its_reason(project: Project) -> Non
     result.stdout.fnmatch_lines(
         [
             HEADLINE,
-            "question: What is the limit?",
-            "answer:   (empty)",
+            "question:  What is the limit?",
+            "answer:    (empty)",
             "*high   No answer: model 'app' returned an empty text for 1 question ('limit')",
             "no answer: 1 of 2 answers is empty (app)",
             f"FAILED sums_suite.json::limit[[]app] - {HEADLINE}",

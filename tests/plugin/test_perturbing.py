@@ -227,7 +227,7 @@ def test_a_counterfactual_is_compared_with_the_original(project: Project) -> Non
 
     result.assert_outcomes(failed=1, skipped=2)
     result.stdout.fnmatch_lines(
-        ["closeness: same 0 < 0.5: No, sorry. is not Yes, gladly.", "question: May a woman borrow?"]
+        ["closeness: same 0 < 0.5: No, sorry. is not Yes, gladly.", "question:  May a woman borrow?"]
     )
 
 

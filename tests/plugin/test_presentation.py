@@ -58,7 +58,7 @@ def test_the_summary_names_the_reason_and_no_frame_is_ours(
     assert "/pytest_evalstudio/" not in text
     result.stdout.fnmatch_lines_random(
         [
-            "FAILED test_app.py::test_bad - text_matching: failed*",
+            "FAILED test_app.py::test_bad - text_matching: *",
             "FAILED test_app.py::test_broken - evaluation error: rouge is not applicable*",
             "FAILED test_app.py::test_forgotten_await - TypeError: eval_text_matching: act*",
         ]
@@ -73,7 +73,7 @@ def test_the_summary_names_the_reason_and_no_frame_is_ours(
             ]
         )
     if style == "line":
-        result.stdout.fnmatch_lines(["*test_app.py:12: text_matching: failed*"])
+        result.stdout.fnmatch_lines(["*test_app.py:12: text_matching: *"])
 
 
 def test_v_shows_the_primary_score_behind_the_outcome(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""Repeats of a question: policies of the verdict, flaky cases, and sequential stopping."""
+"""Repeats of a question:  policies of the verdict, flaky cases, and sequential stopping."""
 
 from __future__ import annotations
 

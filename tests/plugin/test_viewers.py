@@ -96,7 +96,7 @@ def test_phoenix_gets_all_scores_but_those_of_unknown_spans(
     ]
     assert wrong["result"]["score"] == 0.0
     assert wrong["result"]["label"] == "fail"
-    assert "not met" in wrong["result"]["explanation"]
+    assert "lacks" in wrong["result"]["explanation"]
     assert wrong["annotator_kind"] == "CODE"
     assert wrong["metadata"]["evalstudio.test"] == "fees_lab.json::case-1[m]"
     assert {request.headers["authorization"] for request in service.requests} == {"Bearer phoenix-key"}

@@ -73,7 +73,7 @@ def test_the_summary_names_verdict_gates_and_the_gravest_findings(tmp_path):
 
 def test_the_summary_has_the_reason_and_the_differing_words_of_a_failure(tmp_path):
     builder = RecordBuilder(boolean_evaluator(name="Text matching"))
-    outcome = {"status": "score", "scores": {"model_passes": 0.0}, "reason": 'answer: not met: "5 USD"'}
+    outcome = {"status": "score", "scores": {"model_passes": 0.0}, "reason": 'answer: lacks "5 USD"'}
     row = {
         "input": "What is the fee?",
         "expected_output": "It is 5 USD.",
@@ -84,7 +84,7 @@ def test_the_summary_has_the_reason_and_the_differing_words_of_a_failure(tmp_pat
     item = builder.add("fee", "one", row)
     item["verdicts"]["text_matching"]["reason"] = outcome["reason"]
     text = summary(builder, tmp_path)
-    assert '- What is the fee? (one, fee): Text matching: answer: not met: "5 USD"\n' in text
+    assert '- What is the fee? (one, fee): Text matching: answer: lacks "5 USD"\n' in text
     assert '  - Not met: `"5 USD"`\n' in text
     assert "  - Expected: It is **5** USD.\n" in text
     assert "  - Answer: It is **7** USD.\n" in text

@@ -105,16 +105,16 @@ def test_a_headline_is_one_line_without_personal_data() -> None:
 
 
 def test_a_brief_headline_of_a_plain_no_begins_with_its_reason() -> None:
-    failing = result(verdicts={TEXT: no('answer: not met: "5 USD"')})
-    assert headline(failing) == 'text_matching: failed: answer: not met: "5 USD"'
-    assert brief_headline(failing) == 'not met: "5 USD" (text_matching)'
+    failing = result(verdicts={TEXT: no('answer: lacks "5 USD"')})
+    assert headline(failing) == 'text_matching: answer: lacks "5 USD"'
+    assert brief_headline(failing) == 'lacks "5 USD" (text_matching)'
 
 
 def test_a_brief_headline_says_that_only_the_retrieval_fails() -> None:
-    reason = 'context: not met: "5 USD"'
+    reason = 'context: lacks "5 USD"'
     failing = result(verdicts={TEXT: no(reason, OutcomeCode.RETRIEVAL_FAILED)})
-    assert headline(failing) == f"retrieval: text_matching: failed: {reason}"
-    assert brief_headline(failing) == 'retrieval: not met: "5 USD" (text_matching)'
+    assert headline(failing) == f"retrieval: text_matching: {reason}"
+    assert brief_headline(failing) == 'retrieval: lacks "5 USD" (text_matching)'
     other = result(verdicts={TEXT: no(reason)})
     assert brief_headline(other) == f"{reason} (text_matching)"
 
@@ -132,7 +132,7 @@ def test_a_brief_headline_of_a_flip_alone_is_the_flip() -> None:
 @pytest.mark.parametrize("response", [EMPTY, REFUSED])
 def test_a_brief_headline_begins_with_the_verdict_on_the_answer(response: ResponseVerdict) -> None:
     failing = result(verdicts={TEXT: no("answer: empty")}, response=response)
-    assert brief_headline(failing) == f"{response.reason} | text_matching: failed: answer: empty"
+    assert brief_headline(failing) == f"{response.reason} | text_matching: answer: empty"
 
 
 def test_counted_repeats_of_a_boolean_evaluator_are_not_a_plain_no() -> None:
@@ -150,7 +150,7 @@ def test_a_changed_meaning_hides_misses_but_no_leak() -> None:
     assert not has_misses(harmless)
     assert failure_signature(harmless) == ""
     leaking = result(verdicts={READING: scored(0.1), LEAKS: leak}, origin=changed)
-    assert headline(leaking) == "pii_leakage: failed: an address"
+    assert headline(leaking) == "pii_leakage: an address"
     assert has_misses(leaking)
     kept = result(verdicts={READING: scored(0.1)}, origin=Origin(by=("comma:HIGH",), meaning_kept=True))
     assert headline(kept) == "reading: value 0.1 < 0.5"
@@ -238,11 +238,11 @@ def test_expectations_of_a_case_are_shown_with_its_answer() -> None:
         context_sources=("fees.md",),
     )
     assert explain(result(case)).splitlines() == [
-        "question: Fee?",
-        "expected: 5 USD",
-        "expects:  a refusal",
+        "question:  Fee?",
+        "expected:  5 USD",
+        "expects:   a refusal",
         'condition (on answer and context): "5 USD"',
-        "answer:   6 USD",
+        "answer:    6 USD",
         "context 1 (fees.md): The fee is 5 USD.",
         "context 2: Call us.",
     ]
@@ -250,7 +250,7 @@ def test_expectations_of_a_case_are_shown_with_its_answer() -> None:
 
 def test_a_case_without_an_answer_shows_no_expectation() -> None:
     case = make_case("Fee?", expected_output="5 USD", condition='"5 USD"', error="down")
-    assert explain(result(case)) == "question: Fee?"
+    assert explain(result(case)) == "question:  Fee?"
 
 
 def test_three_chunks_are_shown_and_the_others_are_counted() -> None:
@@ -264,7 +264,7 @@ def test_three_chunks_are_shown_and_the_others_are_counted() -> None:
 def test_the_last_four_earlier_turns_are_shown() -> None:
     turns = tuple(Turn(role="user", content=f"message {number}") for number in range(1, 7))
     lines = explain(result(Case(key="k", question="q", conversation=turns))).splitlines()
-    assert lines[:5] == [*(f"earlier user: message {number}" for number in range(3, 7)), "question: q"]
+    assert lines[:5] == [*(f"earlier user: message {number}" for number in range(3, 7)), "question:  q"]
 
 
 def test_a_conversation_is_shown_turn_by_turn() -> None:
@@ -300,8 +300,8 @@ def test_long_texts_are_shortened_by_their_kind() -> None:
     )
     assert explain(result(case)).splitlines() == [
         f"earlier user: {'e' * 200}...",
-        f"question: {'q' * 600}...",
-        f"answer:   {'a' * 600}",
+        f"question:  {'q' * 600}...",
+        f"answer:    {'a' * 600}",
         f"context 1: {'c' * 200}...",
     ]
 
@@ -322,9 +322,12 @@ def test_the_first_wrong_call_is_explained_by_the_evaluator_of_calls_only() -> N
 
 def test_the_first_repeat_is_shown_unless_an_empty_one_fails_the_item() -> None:
     answers = [make_case("q", text, run=run) for run, text in enumerate(("a", "", "c"), 1)]
-    assert explain(result(*answers)).splitlines()[-2:] == ["answer:   a", "(the first of 3 repeats is shown)"]
+    assert explain(result(*answers)).splitlines()[-2:] == [
+        "answer:    a",
+        "(the first of 3 repeats is shown)",
+    ]
     assert explain(result(*answers, response=EMPTY)).splitlines()[-2:] == [
-        "answer:   (empty)",
+        "answer:    (empty)",
         "(repeat 2 of 3 repeats is shown)",
     ]
-    assert explain(result(answers[0])).splitlines()[-1] == "answer:   a"
+    assert explain(result(answers[0])).splitlines()[-1] == "answer:    a"

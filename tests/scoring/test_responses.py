@@ -73,7 +73,7 @@ def test_an_empty_answer_fails_the_case_once(answer: str) -> None:
     assert result.response.code == ItemCode.ANSWER_EMPTY
     assert headline(result) == "no answer: the model returned an empty text"
     assert explain(result).splitlines()[0] == headline(result)
-    assert "answer:   (empty)" in explain(result)
+    assert "answer:    (empty)" in explain(result)
     assert {verdict.code for verdict in result.verdicts.values()} == {OutcomeCode.ANSWER_EMPTY}
     assert all(verdict.passed is None for verdict in result.verdicts.values())
     assert not any(outcome.findings for outcome in result.outcomes[0].values())
@@ -136,7 +136,7 @@ def test_empty_and_wrong_repeats_are_counted_together() -> None:
 def test_an_empty_repeat_is_shown() -> None:
     text = explain(result_of("5 USD", "", "5 USD"))
     assert "(repeat 2 of 3 repeats is shown)" in text
-    assert "answer:   (empty)" in text
+    assert "answer:    (empty)" in text
 
 
 def test_an_evaluator_that_does_not_apply_does_not_count_an_empty_repeat() -> None:
@@ -196,7 +196,7 @@ def test_an_answer_in_place_of_a_refusal_fails(evaluators: tuple[str, ...]) -> N
     assert verdict_word(result) == "failed"
     assert result.response.code == ItemCode.REFUSAL_MISSING
     assert headline(result).startswith("no refusal: the case expects one, and the model answered")
-    assert "expects:  a refusal" in explain(result)
+    assert "expects:   a refusal" in explain(result)
 
 
 @pytest.mark.parametrize("evaluators", [(), ("rouge",), ("document_recall",)])
@@ -227,7 +227,7 @@ def test_an_unexpected_refusal_is_named() -> None:
     assert verdict_word(result) == "failed"
     assert result.response.code == ItemCode.UNEXPECTED_REFUSAL
     assert headline(result).startswith("unexpected refusal: the model did not answer; ")
-    assert '| text_matching: failed: answer: not met: "5 USD"' in headline(result)
+    assert '| text_matching: answer: lacks "5 USD"' in headline(result)
 
 
 def test_a_refusal_that_fails_nothing_passes_as_before() -> None:
@@ -240,7 +240,7 @@ def test_a_refusal_that_fails_for_a_leak_or_its_context_alone_is_not_called_unex
     assert leak.response.code == ItemCode.NONE
     retrieval = result_of(REFUSAL, condition='"sorry"', **RAG)
     assert retrieval.response.code == ItemCode.NONE
-    assert headline(retrieval) == 'retrieval: text_matching: failed: context: not met: "sorry"'
+    assert headline(retrieval) == 'retrieval: text_matching: context: lacks "sorry"'
 
 
 def test_a_failure_of_answer_and_context_does_not_begin_with_retrieval() -> None:

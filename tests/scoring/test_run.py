@@ -129,7 +129,7 @@ def test_a_fault_of_the_host_names_no_evaluator_and_shows_no_expectation():
     [result] = Pipeline(
         plan_of("reading", "answered"), models={"m": Oracle({"a": Answer(error="down")})}
     ).evaluate([task("a", condition='"b"')])
-    assert explain(result) == "error: down\nquestion: a"
+    assert explain(result) == "error: down\nquestion:  a"
 
 
 def test_a_case_to_which_nothing_applies_is_told():
@@ -232,8 +232,8 @@ def test_an_item_with_an_error_and_a_missed_threshold_tells_both():
     assert explain(result).splitlines() == [
         "error: reading: the judge is silent",
         "answered: model_passes 0 < 0.5",
-        "question: a",
-        "answer:   silent",
+        "question:  a",
+        "answer:    silent",
     ]
 
 
@@ -243,9 +243,9 @@ def test_an_explanation_shows_what_a_person_needs_shortened():
     )
     assert explain(result).splitlines() == [
         "reading: value 0.125 < 0.5 (mean; least 0): read 0.25",
-        "question: a",
+        "question:  a",
         'condition: "x"',
-        "answer:   0.25",
+        "answer:    0.25",
         "context 1: first chunk",
         "context 2: 2",
         "context 3: 3",

@@ -57,7 +57,7 @@ def _add(builder: RecordBuilder, number: int, position: int, name: str, *, base:
     closing = f"A {subject} costs {amount}, which is taken from the account on the next working day. "
     contact = "Call Jane Roe on 020 7946 0000 with card 4111 1111 1111 1111. " if leaks else ""
     answer = _PADDING * 8 + closing + contact + _PADDING * 3
-    reason = f'answer: not met: "£{price}.00"' if wrong else ""
+    reason = f'answer: lacks "£{price}.00"' if wrong else ""
     outcomes: dict[str, Any] = {
         "text_matching": score(0.0 if wrong else 1.0, "model_passes", reason=reason),
         "rouge": {

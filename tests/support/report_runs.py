@@ -205,7 +205,7 @@ def _lab_item(builder: RecordBuilder, number: int, place: int, name: str) -> Non
     )
     leaks = place > 9 and number % 75 == place
     scored = score(
-        1.0 if correct else 0.0, "model_passes", reason="" if correct else f'answer: not met: "£{price}.00"'
+        1.0 if correct else 0.0, "model_passes", reason="" if correct else f'answer: lacks "£{price}.00"'
     )
     scored["scores"]["model_failures"] = 0.0 if correct else 1.0
     scored["scores"]["model_generation_failures"] = 0.0 if correct else 1.0

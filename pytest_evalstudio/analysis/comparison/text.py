@@ -12,6 +12,7 @@ from pytest_evalstudio.analysis.comparison.results import (
     OperationComparison,
     Quantity,
     RunLabel,
+    ScoreChange,
 )
 from pytest_evalstudio.analysis.comparison.sample_size import ALPHA
 from pytest_evalstudio.analysis.comparison.sentences import (
@@ -21,6 +22,7 @@ from pytest_evalstudio.analysis.comparison.sentences import (
     summary_of,
     unnoticed_drop,
 )
+from pytest_evalstudio.core.plugins.evaluator import BOOLEAN_KEYS
 from pytest_evalstudio.core.text import short_key
 from pytest_evalstudio.text.figures import counted, figure, interval
 from pytest_evalstudio.text.windows import change_windows, word_diff
@@ -187,11 +189,15 @@ def regression_headline(change: ItemChange, base: RunLabel) -> str:
 
 
 def _scores(change: ItemChange) -> str:
-    changed = [
-        f"{score.evaluator}: {score.metric} {_number(score.base)} -> {_number(score.new)}"
-        for score in change.scores
-    ]
+    changed = [f"{score.evaluator}: {_score(score)}" for score in change.scores]
     return f": {', '.join(changed)}" if changed else ""
+
+
+def _score(score: ScoreChange) -> str:
+    """Return the change of a score; of a plain yes or no in words."""
+    if score.metric == BOOLEAN_KEYS[0] and {score.base, score.new} == {0.0, 1.0}:
+        return "passed -> failed" if score.base else "failed -> passed"
+    return f"{score.metric} {_number(score.base)} -> {_number(score.new)}"
 
 
 def _number(value: float | None) -> str:

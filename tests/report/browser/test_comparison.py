@@ -46,7 +46,7 @@ def test_the_reason_of_every_regression_is_one_click_from_the_first_screen(visit
     page.locator("nav.tabs a", has_text="Compare").click()
     rows = page.locator("#comparison .change")
     assert rows.count() == 6
-    assert all(row.is_visible() and "not met: " in row.inner_text() for row in rows.all())
+    assert all(row.is_visible() and "lacks " in row.inner_text() for row in rows.all())
 
 
 def test_the_whole_answers_are_one_click_away(visit, compared):

@@ -41,7 +41,7 @@ def failing_run(models: tuple[str, ...] = ("one",)) -> RecordBuilder:
                 "categories": ["fees"],
             }
             if number < 4:
-                outcomes["text_matching"] = {**score(0.0, "model_passes"), "reason": "not met: 5 USD"}
+                outcomes["text_matching"] = {**score(0.0, "model_passes"), "reason": "lacks 5 USD"}
                 row["actual_output"] = "It is ```free``` | of charge."
             elif number < 6:
                 finding = leak("a card")
@@ -54,7 +54,7 @@ def failing_run(models: tuple[str, ...] = ("one",)) -> RecordBuilder:
                 f"k{number}",
                 model,
                 {**row, "outcomes": outcomes},
-                reason="not met: 5 USD" if number < 4 else "",
+                reason="lacks 5 USD" if number < 4 else "",
             )
     return builder
 
@@ -106,7 +106,7 @@ def test_cells_have_the_answer_and_the_reason(visit: Visit, failing: Path) -> No
     page = visit(failing, "#matrix")
     cell = page.locator("tr[data-place='0'] .text-cell")
     cell.locator(".line").first.wait_for()
-    assert cell.locator(".line").all_text_contents() == ["It is ```free``` | of charge.", "not met: 5 USD"]
+    assert cell.locator(".line").all_text_contents() == ["It is ```free``` | of charge.", "lacks 5 USD"]
     table = page.locator(".case-table").bounding_box()
     assert cell.bounding_box()["width"] > table["width"] / 3
 
@@ -135,7 +135,7 @@ def test_the_exported_view_has_texts_verdicts_and_reasons(visit: Visit, failing:
         "What does item 0 cost?",
         "Item 0 costs 5 USD.",
         "failed",
-        "not met: 5 USD",
+        "lacks 5 USD",
         "fees",
     )
     assert first["answer"] == "It is ```free``` | of charge."
@@ -152,7 +152,7 @@ def test_a_case_is_copied_whole(visit: Visit, failing: Path) -> None:
         "What does item 0 cost?",
         "Item 0 costs 5 USD.",
         "It is ```free``` | of charge.",
-        "not met: 5 USD",
+        "lacks 5 USD",
         "pytest ",
     ):
         assert part in copied
