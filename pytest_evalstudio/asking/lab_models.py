@@ -20,8 +20,8 @@ class LabTrust(Struct, frozen=True, kw_only=True):
 
     Attributes:
         is_trusted: whether the user passed the option.
-        option: the option that says so, for messages: `--evalstudio-trust-lab` in pytest, `--trust-lab` in
-            the shell.
+        option: the option that says so, for messages: `-o evalstudio_trust_lab=true` in pytest,
+            `--trust-lab` in the shell.
     """
 
     is_trusted: bool

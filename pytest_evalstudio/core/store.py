@@ -249,7 +249,7 @@ class Store:
     def _give_up(self, reason: object) -> None:
         self.warn(
             f"there is no {self._title} in this run, {self.path} cannot be opened: {reason}; choose another"
-            " folder with --evalstudio-cache"
+            " folder with -o evalstudio_cache=DIR"
         )
 
 

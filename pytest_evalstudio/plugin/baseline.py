@@ -131,7 +131,7 @@ class SessionBaseline:
         if items and not any(self._earlier(item) for item in items):
             raise ConfigurationError(
                 f"the baseline {self._label} has none of the {len(items)} collected items: the same file, key"
-                " and model are needed; name renamed models by --evalstudio-baseline-model OLD=NEW"
+                " and model are needed; name renamed models by -o evalstudio_baseline_model=OLD=NEW"
             )
 
     def known_failure(self, item: PlannedItem) -> pytest.MarkDecorator | None:

@@ -23,6 +23,7 @@ from pytest_evalstudio.report.ci_output import (
 
 if TYPE_CHECKING:
     from pytest_evalstudio.analysis.comparison.results import Comparison
+    from pytest_evalstudio.plugin.settings import IniSettings
 
 OTHER_ANNOTATIONS = "pytest_github_actions_annotate_failures"
 """Plugin that writes an annotation for each test that fails in its call."""
@@ -32,17 +33,17 @@ class CiOutput:
     """Formats of CI services that a session writes.
 
     Args:
-        config: of the session; its options name the formats.
+        config: of the session.
+        ini: names the formats.
     """
 
-    def __init__(self, config: pytest.Config) -> None:
-        option = config.option
+    def __init__(self, config: pytest.Config, ini: IniSettings) -> None:
         self._start = config.invocation_params.dir
         self._root = config.rootpath
-        self._code_quality: str | None = option.evalstudio_code_quality
-        self._sarif: str | None = option.evalstudio_sarif
+        self._code_quality = ini.code_quality
+        self._sarif = ini.sarif
         in_actions = os.environ.get("GITHUB_ACTIONS") == "true"
-        self._github = option.evalstudio_github == "yes" or (option.evalstudio_github is None and in_actions)
+        self._github = ini.github == "yes" or (not ini.github and in_actions)
         # The condition of the plugin itself: it is silent outside of GitHub Actions.
         self._is_annotated = in_actions and config.pluginmanager.hasplugin(OTHER_ANNOTATIONS)
         self._annotated: set[str] = set()

@@ -324,7 +324,7 @@ def not_run(analysis: Analysis, *, allows_partial: bool) -> str:
         if (count := model.verdicts.get("not_run"))
     ]
     if parts and not allows_partial:
-        parts.append("a partial run does not pass; --evalstudio-allow-partial accepts it")
+        parts.append("a partial run does not pass; -o evalstudio_allow_partial=true accepts it")
     return "; ".join(parts)
 
 

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 LISTED_GATES = 20
 """Gates that are met and listed in the summary; more of them are counted."""
 _ALL_SUFFIXES = (*SUFFIXES, *PART_SUFFIXES)
-_CHECKED = ("otlp", "otlp_texts", "shard", "threshold", "gate", "config", "output", "cache", "pass")
-_CHECKED_IF_EMPTY = ("evaluators", "runs", "fail_on", "confirm", "shrink_flips")
+_CHECKED = ("shard", "threshold", "gate", "config", "output")
+_CHECKED_IF_EMPTY = ("evaluators", "runs", "fail_on")
 """Options whose values are checked before anything is collected."""
 
 
@@ -81,8 +81,11 @@ def pytest_configure(config: pytest.Config) -> None:
         option.dist, option.tx = "no", []  # xdist's workers would have nothing to do
         config.pluginmanager.register(EstimateHooks(eval_session(config)), "evalstudio-estimate")
     is_set = any(getattr(option, f"evalstudio_{name}") is not None for name in _CHECKED_IF_EMPTY)
+    is_set = is_set or any(getattr(option, f"evalstudio_{name}") for name in _CHECKED)
+    # Keys of the ini file alone are checked when they are used: other runs of the project need none of them.
+    is_overridden = any(text.startswith("evalstudio_") for text in option.override_ini or ())
     contradicts = option.evalstudio_replay and option.evalstudio_refresh
-    if is_set or contradicts or any(getattr(option, f"evalstudio_{name}") for name in _CHECKED):
+    if is_set or is_overridden or contradicts:
         eval_session(config).check_options()
 
 

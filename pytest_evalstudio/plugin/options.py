@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -10,28 +10,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.settings import Settings
+    from pytest_evalstudio.plugin.settings import IniSettings, Settings
 
 FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*", "*_scores.*")
 """Names of files that are looked at while a folder is walked."""
 SUFFIXES = (".json", ".yaml", ".yml", ".csv", ".tsv")
 """Suffixes of files of test cases."""
+# The words that pytest takes for its own keys.
+_BOOLEANS = {
+    **dict.fromkeys(("true", "yes", "1", "on"), True),
+    **dict.fromkeys(("false", "no", "0", "off"), False),
+}
 OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "--evalstudio-evaluators": {
             "metavar": "IDS",
             "help": "evaluators, comma-separated, 'all', 'method:M', 'domain:D' or 'tag:T' (default: the"
             " configuration's)",
-        },
-        "--evalstudio-unchecked": {
-            "choices": ("skip", "fail", "note"),
-            "help": "test cases that no evaluator checks: skip or fail them, or note them (default: skip"
-            " with the default evaluators, else note)",
-        },
-        "--evalstudio-incomplete-answers": {
-            "choices": ("fail", "note"),
-            "help": "answers that were cut at a limit of tokens or ended by a content filter: fail their test"
-            " cases, or note them (default: note)",
         },
         "--evalstudio-model": {
             "action": "append",
@@ -43,7 +38,6 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "metavar": "DIR",
             "help": "folder of the report (default: evalstudio-report)",
         },
-        "--evalstudio-name": {"metavar": "NAME", "help": "name of the run in the report"},
         "--evalstudio-config": {
             "metavar": "FILE",
             "help": "configuration file, in place of the nearest evalstudio.toml or pyproject.toml",
@@ -64,16 +58,6 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "metavar": "SPEC",
             "help": "add perturbed cases, e.g. 'comma:medium,word_swap:low+qwerty'",
         },
-        "--evalstudio-shrink-flips": {
-            "type": int,
-            "metavar": "CALLS",
-            "help": "search the smallest edit of each flip, with at most CALLS further calls of models and"
-            " judges in the run; 0 for no search (default: 0)",
-        },
-        "--evalstudio-cache": {
-            "metavar": "DIR",
-            "help": "folder of stored answers and downloads (default: .evalstudio)",
-        },
         "--evalstudio-refresh": {
             "action": "store_true",
             "help": "ask models and judges again: forget an interrupted run, and answers that are kept",
@@ -81,10 +65,6 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "--evalstudio-replay": {
             "action": "store_true",
             "help": "use stored answers of earlier runs instead of asking the models again",
-        },
-        "--evalstudio-allow-partial": {
-            "action": "store_true",
-            "help": "pass although a budget left test cases that were not run",
         },
         "--evalstudio-from": {
             "metavar": "STEP",
@@ -95,23 +75,9 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             "metavar": "N",
             "help": "how often each question is asked (default: 1)",
         },
-        "--evalstudio-pass": {
-            "metavar": "POLICY",
-            "help": "verdict on repeats: mean, all, any, or a share like 8/10 (default: mean)",
-        },
-        "--evalstudio-trust-lab": {
-            "action": "store_true",
-            "help": "use a lab's own descriptions of models that are not configured",
-        },
         "--evalstudio-baseline": {
             "metavar": "FILE",
             "help": "compare the run with this baseline or earlier run",
-        },
-        "--evalstudio-baseline-model": {
-            "action": "append",
-            "default": [],
-            "metavar": "OLD=NEW",
-            "help": "name of a model in the baseline and in this run; repeatable",
         },
         "--evalstudio-fail-on": {
             "metavar": "REASONS",
@@ -119,50 +85,71 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             " 'mean' (a metric that is worse), 'gone' (a case that is missing), 'unchecked' (a case that an"
             " evaluator no longer scores), or 'none'",
         },
-        "--evalstudio-fail-on-inconclusive": {
-            "action": "store_true",
-            "help": "fail the session where the comparison is inconclusive",
-        },
-        "--evalstudio-confirm": {
-            "type": int,
-            "metavar": "N",
-            "help": "ask a regressed item up to N times before it fails; 0 to fail it at once (default: 50;"
-            " deterministic models are not asked again)",
-        },
-        "--evalstudio-known-failures": {
-            "choices": ("xfail",),
-            "help": "xfail: items that fail, or are errors, in the baseline too are expected to do so",
-        },
         "--evalstudio-estimate": {
             "action": "store_true",
             "help": "print the calls, tokens and US dollars of the run without asking anything",
         },
         "--evalstudio-shard": {"metavar": "N/TOTAL", "help": "run the N-th part of the test cases"},
-        "--evalstudio-history": {
-            "metavar": "DIR",
-            "help": "add the run to this folder, and show its history",
-        },
-        "--evalstudio-github": {
-            "choices": ("yes", "no"),
-            "help": "annotations and job summary of GitHub Actions (default: yes where GITHUB_ACTIONS is"
-            " true)",
-        },
-        "--evalstudio-code-quality": {
-            "metavar": "FILE",
-            "help": "write the failures as GitLab's code quality report",
-        },
-        "--evalstudio-sarif": {"metavar": "FILE", "help": "write the failures as SARIF"},
-        "--evalstudio-otlp": {
-            "metavar": "URL",
-            "help": "send the scores to this collector by OTLP over HTTP, as events of OpenTelemetry",
-        },
-        "--evalstudio-otlp-texts": {
-            "action": "store_true",
-            "help": "with the reasons of the scores, which quote answers",
-        },
     }
 )
-"""By name, the settings of each option."""
+"""By name, the settings of each option of the command line: what changes from run to run."""
+INI_KEYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "baseline": {"help": "baseline that runs are compared with"},
+        "baseline_model": {
+            "type": "args",
+            "help": "OLD=NEW: name of a model in the baseline, and in this run",
+        },
+        "confirm": {
+            "type": "int",
+            "help": "ask a regressed item up to N times before it fails; 0 to fail it at once (default: 50;"
+            " deterministic models are not asked again)",
+        },
+        "known_failures": {
+            "choices": ("xfail",),
+            "help": "xfail: items that fail, or are errors, in the baseline too are expected to do so",
+        },
+        "fail_on_inconclusive": {
+            "type": "bool",
+            "help": "fail the session where the comparison is inconclusive",
+        },
+        "pass": {"help": "verdict on repeats: mean, all, any, or a share like 8/10 (default: mean)"},
+        "unchecked": {
+            "choices": ("skip", "fail", "note"),
+            "help": "test cases that no evaluator checks: skip or fail them, or note them (default: skip"
+            " with the default evaluators, else note)",
+        },
+        "incomplete_answers": {
+            "choices": ("fail", "note"),
+            "help": "answers that were cut at a limit of tokens or ended by a content filter: fail their test"
+            " cases, or note them (default: note)",
+        },
+        "allow_partial": {"type": "bool", "help": "pass although a budget left test cases that were not run"},
+        "shrink_flips": {
+            "type": "int",
+            "help": "search the smallest edit of each flip, with at most N further calls of models and"
+            " judges in the run; 0 for no search (default: 0)",
+        },
+        "trust_lab": {
+            "type": "bool",
+            "help": "use a lab's own descriptions of models that are not configured",
+        },
+        "name": {"help": "name of the run in the report"},
+        "cache": {"help": "folder of stored answers and downloads (default: .evalstudio)"},
+        "history": {"help": "folder that each run is added to; its report shows the history"},
+        "github": {
+            "choices": ("yes", "no"),
+            "help": "annotations and job summary of GitHub Actions (default: yes on GitHub)",
+        },
+        "code_quality": {"help": "file of the failures as GitLab's code quality report"},
+        "sarif": {"help": "file of the failures as SARIF"},
+        "otlp": {
+            "help": "URL of a collector that gets the scores by OTLP over HTTP, as events of OpenTelemetry"
+        },
+        "otlp_texts": {"type": "bool", "help": "with the reasons of the scores, which quote answers"},
+    }
+)
+"""By name after `evalstudio_`, what a project sets once: in the ini file, or by `-o evalstudio_KEY=VALUE`."""
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -170,8 +157,10 @@ def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
     for name, settings in OPTIONS.items():
         group.addoption(name, **deepcopy(settings))  # lists of a session are its own
-    parser.addini("evalstudio_baseline", "baseline that runs are compared with, relative to the ini file")
-    parser.addini("evalstudio_pass", "verdict on repeats, as --evalstudio-pass")
+    for key, declared in INI_KEYS.items():
+        # Numbers and flags as texts: pytest's own conversion fails with a traceback.
+        kind = "args" if declared.get("type") == "args" else "string"
+        parser.addini(f"evalstudio_{key}", declared["help"], type=kind, default=None)  # type: ignore[arg-type]
     parser.addini(
         "evalstudio_files",
         "names of files that are looked at while a folder is walked",
@@ -191,6 +180,42 @@ def add_markers(config: pytest.Config) -> None:
     )
 
 
+def ini_settings(get: Callable[[str], Any]) -> IniSettings:
+    """Return the values of the ini keys.
+
+    Args:
+        get: returns the value of an ini key.
+
+    Raises:
+        ConfigurationError: for a value of another type, or none of the choices.
+    """
+    from pytest_evalstudio.plugin.settings import IniSettings
+
+    values = {key: _ini_value(key, get(f"evalstudio_{key}")) for key in INI_KEYS}
+    values["policy"] = values.pop("pass")  # no field of a class can have this name
+    return IniSettings(**{key: value for key, value in values.items() if value is not None})
+
+
+def _ini_value(key: str, value: Any) -> Any:
+    """Return a value as its type has it; None for one that is not set."""
+    from pytest_evalstudio.core.errors import ConfigurationError
+
+    kind, choices = INI_KEYS[key].get("type", "text"), INI_KEYS[key].get("choices", ())
+    if kind == "args":
+        return tuple(value or ())
+    text = str(value or "").strip()
+    if not text or (kind == "text" and (not choices or text in choices)):
+        return text or None
+    if kind == "bool" and text.lower() in _BOOLEANS:
+        return _BOOLEANS[text.lower()]
+    if kind == "int" and text.isascii() and text.isdecimal():
+        return int(text)
+    allowed = {"bool": "true or false", "int": "a whole number of 0 or more"}.get(
+        kind, f"one of {', '.join(choices)}"
+    )
+    raise ConfigurationError(f"evalstudio_{key} = {text}: must be {allowed}")
+
+
 def _index_of_worker(id: str) -> int:
     """Return the number in the id of a worker, e.g. "gw3"; 0 for any other process."""
     digits = id.removeprefix("gw")
@@ -198,10 +223,20 @@ def _index_of_worker(id: str) -> int:
 
 
 def settings_of(config: pytest.Config) -> Settings:
-    """Return the settings of a session: its options, ini keys and place in the run."""
+    """Return the settings of a session: its options, ini keys and place in the run.
+
+    Raises:
+        UsageError: for a malformed value of an ini key.
+    """
+    from pytest_evalstudio.core.errors import ConfigurationError
+    from pytest_evalstudio.plugin.display import usage_error
     from pytest_evalstudio.plugin.settings import CommandLine, Settings
 
     option = config.option
+    try:
+        ini = ini_settings(config.getini)
+    except ConfigurationError as exc:
+        raise usage_error(exc) from None
     # Without earlier failures, --lf runs all tests.
     runs_last_failed = bool(getattr(option, "lf", False)) and bool(
         config.cache is not None and config.cache.get("cache/lastfailed", None)
@@ -210,12 +245,11 @@ def settings_of(config: pytest.Config) -> Settings:
     return Settings(
         CommandLine(
             options=option,
+            ini=ini,
             root=config.rootpath,
             start=config.invocation_params.dir,
             arguments=tuple(config.args),
             runs_last_failed=runs_last_failed,
-            ini_baseline=str(config.getini("evalstudio_baseline") or ""),
-            ini_policy=str(config.getini("evalstudio_pass") or ""),
             pytest=pytest.__version__,
             is_worker=hasattr(config, "workerinput"),
             workers=int(worker.get("workercount", 1)),

@@ -96,9 +96,8 @@ class EvalSession:
         from pytest_evalstudio.plugin.ci_output import CiOutput
         from pytest_evalstudio.plugin.recorder import Recorder
 
-        return Recorder(
-            self.project, self.services.run, self.services.closing, CiOutput(self.config), self._sections
-        )
+        ci_output = CiOutput(self.config, self.settings.command_line.ini)
+        return Recorder(self.project, self.services.run, self.services.closing, ci_output, self._sections)
 
     def _sections(self, analysis: Analysis) -> list[tuple[str, str]]:
         sections = self.config.hook.pytest_evalstudio_report_sections(analysis=analysis)

@@ -6,7 +6,7 @@ import argparse
 import hashlib
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,6 +60,34 @@ def parse_shard(text: str) -> Shard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IniSettings:
+    """Keys of the ini file, by their names after `evalstudio_`; `plugin.options` says what each does.
+
+    Paths start at the root folder of the session. None, "" and () where a key is not set.
+    """
+
+    baseline: str = ""
+    baseline_model: tuple[str, ...] = ()
+    confirm: int | None = None
+    known_failures: str = ""
+    fail_on_inconclusive: bool = False
+    policy: str = ""
+    unchecked: str = ""
+    incomplete_answers: str = ""
+    allow_partial: bool = False
+    shrink_flips: int | None = None
+    trust_lab: bool = False
+    name: str = ""
+    cache: str = ""
+    history: str = ""
+    github: str = ""
+    code_quality: str = ""
+    sarif: str = ""
+    otlp: str = ""
+    otlp_texts: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
     """Options of a pytest session and its place in a run.
 
@@ -69,8 +97,7 @@ class CommandLine:
         start: folder that pytest was started in; relative paths of options start here.
         arguments: files, folders and node ids.
         runs_last_failed: whether `--lf` leaves out tests.
-        ini_baseline: baseline of the ini file, "" for none.
-        ini_policy: verdict on repeats of the ini file, "" for none.
+        ini: keys of the ini file, and of `-o`.
         pytest: its version.
         is_worker: whether another process collects the reports.
         workers: number of processes that share the run.
@@ -83,8 +110,7 @@ class CommandLine:
     start: Path
     arguments: tuple[str, ...] = ()
     runs_last_failed: bool = False
-    ini_baseline: str = ""
-    ini_policy: str = ""
+    ini: IniSettings = field(default_factory=lambda: IniSettings())
     pytest: str = ""
     is_worker: bool = False
     workers: int = 1
@@ -102,6 +128,7 @@ class Settings:
     def __init__(self, command_line: CommandLine) -> None:
         self.command_line = command_line
         self._option = command_line.options
+        self._ini = command_line.ini
         self._root = command_line.root
         self._invocation = command_line.start
         self._arguments = command_line.arguments
@@ -124,17 +151,14 @@ class Settings:
             raise ConfigurationError(
                 "--evalstudio-replay and --evalstudio-refresh contradict each other; give one of them"
             )
-        for name in ("output", "cache", "config"):
-            if "\0" in str(getattr(self._option, f"evalstudio_{name}") or ""):
-                raise ConfigurationError(f"--evalstudio-{name}: the path has a NUL character; remove it")
-        if (self._option.evalstudio_confirm or 0) < 0:
-            raise ConfigurationError(
-                f"--evalstudio-confirm {self._option.evalstudio_confirm}: must be 0 or more"
-            )
-        if (self._option.evalstudio_shrink_flips or 0) < 0:
-            raise ConfigurationError(
-                f"--evalstudio-shrink-flips {self._option.evalstudio_shrink_flips}: must be 0 or more"
-            )
+        paths = {
+            "--evalstudio-output": self._option.evalstudio_output,
+            "--evalstudio-config": self._option.evalstudio_config,
+            "evalstudio_cache": self._ini.cache,
+        }
+        for name, path in paths.items():
+            if "\0" in str(path or ""):
+                raise ConfigurationError(f"{name}: the path has a NUL character; remove it")
         _ = self.thresholds
         for gate in self._option.evalstudio_gate:
             parse_gate(gate)
@@ -186,10 +210,10 @@ class Settings:
             ConfigurationError: if an option is malformed.
         """
         names = {}
-        for option in self._option.evalstudio_baseline_model:
+        for option in self._ini.baseline_model:
             old, equals, new = option.partition("=")
             if not (equals and old and new):
-                raise ConfigurationError(f"--evalstudio-baseline-model {option}: write OLD=NEW")
+                raise ConfigurationError(f"evalstudio_baseline_model = {option}: write OLD=NEW")
             names[old] = new
         return names
 
@@ -200,10 +224,10 @@ class Settings:
         Raises:
             ConfigurationError: if the option is no such address, or reasons are asked for without one.
         """
-        url: str | None = self._option.evalstudio_otlp
-        if url is None:
-            if self._option.evalstudio_otlp_texts:
-                raise ConfigurationError("--evalstudio-otlp-texts needs --evalstudio-otlp URL")
+        url = self._ini.otlp
+        if not url:
+            if self._ini.otlp_texts:
+                raise ConfigurationError("evalstudio_otlp_texts needs evalstudio_otlp = URL")
             return ""
         from pytest_evalstudio.traces.otel.sending import log_address
 
@@ -226,24 +250,23 @@ class Settings:
 
     @property
     def fail_on_inconclusive(self) -> bool:
-        return bool(self._option.evalstudio_fail_on_inconclusive)
+        return self._ini.fail_on_inconclusive
 
     @property
     def confirm(self) -> int:
         """Return how often a regressed item is asked at most; 0 for no confirmation."""
-        option = self._option.evalstudio_confirm
-        return self.session.comparison.confirm if option is None else int(option)
+        return self.session.comparison.confirm if self._ini.confirm is None else self._ini.confirm
 
     @property
     def shrink_calls(self) -> int:
         """Return how many calls the search for the smallest edits of flips may take; 0 for no search."""
-        option = self._option.evalstudio_shrink_flips
-        return self.session.perturbations.shrink_calls if option is None else int(option)
+        calls = self._ini.shrink_flips
+        return self.session.perturbations.shrink_calls if calls is None else calls
 
     @property
     def expects_known_failures(self) -> bool:
         """Return whether items that fail in the baseline too are expected to fail."""
-        return bool(self._option.evalstudio_known_failures == "xfail")
+        return self._ini.known_failures == "xfail"
 
     @property
     def names_baseline(self) -> bool:
@@ -254,8 +277,8 @@ class Settings:
         """Return the baseline of the command line, of pytest's ini file or of the configuration."""
         if self._option.evalstudio_baseline:
             return self._invocation / str(self._option.evalstudio_baseline)
-        if self.command_line.ini_baseline:
-            return self._root / self.command_line.ini_baseline
+        if self._ini.baseline:
+            return self._root / self._ini.baseline
         config = self.session
         return config.folder / config.baseline if config.baseline else None
 
@@ -271,27 +294,19 @@ class Settings:
 
     def history(self) -> Path | None:
         """Return the folder of earlier runs, None for none."""
-        path_text = self._option.evalstudio_history
-        return self._invocation / str(path_text) if path_text else None
+        return self._root / self._ini.history if self._ini.history else None
 
     @property
     def policy(self) -> str:
-        """Return the verdict on repeats of the command line or of pytest's ini file, "" for none.
+        """Return the verdict on repeats of pytest's ini file, "" for none.
 
         Raises:
             ConfigurationError: if it is malformed.
         """
-        policies = {
-            "--evalstudio-pass": self._option.evalstudio_pass,
-            "evalstudio_pass": self.command_line.ini_policy,
-        }
-        for name, text in policies.items():
-            if text:
-                try:
-                    return PassPolicy.parse(text).text
-                except ValueError as exc:
-                    raise ConfigurationError(f"{name}: {exc}") from None
-        return ""
+        try:
+            return PassPolicy.parse(self._ini.policy).text if self._ini.policy else ""
+        except ValueError as exc:
+            raise ConfigurationError(f"evalstudio_pass: {exc}") from None
 
     @property
     def refresh(self) -> bool:
@@ -300,7 +315,7 @@ class Settings:
     @property
     def otlp_texts(self) -> bool:
         """Return whether the collector gets the reasons of the scores, too."""
-        return bool(self._option.evalstudio_otlp_texts)
+        return self._ini.otlp_texts
 
     @property
     def replay(self) -> bool:
@@ -309,7 +324,7 @@ class Settings:
     @property
     def allows_partial(self) -> bool:
         """Return whether a run passes although items were not run."""
-        return bool(self._option.evalstudio_allow_partial)
+        return self._ini.allow_partial
 
     @property
     def estimates(self) -> bool:
@@ -319,7 +334,7 @@ class Settings:
     @property
     def lab_trust(self) -> LabTrust:
         """Return whether the user trusts the model descriptions of lab files."""
-        return LabTrust(is_trusted=bool(self._option.evalstudio_trust_lab), option="--evalstudio-trust-lab")
+        return LabTrust(is_trusted=self._ini.trust_lab, option="-o evalstudio_trust_lab=true")
 
     @property
     def session(self) -> Configuration:
@@ -355,8 +370,8 @@ class Settings:
 
     def cache(self) -> Path:
         """Return the folder of stored answers and downloads."""
-        if self._option.evalstudio_cache:
-            return self._invocation / str(self._option.evalstudio_cache)
+        if self._ini.cache:
+            return self._root / self._ini.cache
         config = self.session
         return config.folder / config.cache if config.cache else self._root / DEFAULT_CACHE
 
@@ -368,16 +383,16 @@ class Settings:
         update: dict[str, Any] = {}
         if self._option.evalstudio_evaluators:
             config = with_evaluators(config, _names(self._option.evalstudio_evaluators))
-        if self._option.evalstudio_unchecked is not None:
-            update["unchecked"] = self._option.evalstudio_unchecked
-        if self._option.evalstudio_incomplete_answers is not None:
-            update["incomplete_answers"] = self._option.evalstudio_incomplete_answers
+        if self._ini.unchecked:
+            update["unchecked"] = self._ini.unchecked
+        if self._ini.incomplete_answers:
+            update["incomplete_answers"] = self._ini.incomplete_answers
         if self._option.evalstudio_perturb is not None:
             update["perturbations"] = config.perturbations.model_copy(
                 update={"apply": self._option.evalstudio_perturb}
             )
-        if self._option.evalstudio_name is not None:
-            update["run"] = config.run.model_copy(update={"name": self._option.evalstudio_name})
+        if self._ini.name:
+            update["run"] = config.run.model_copy(update={"name": self._ini.name})
         if self._option.evalstudio_runs is not None:
             update["runs"] = self._option.evalstudio_runs
         if self.policy:

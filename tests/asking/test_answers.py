@@ -146,7 +146,7 @@ def test_a_folder_that_cannot_be_made_means_no_cache_and_a_warning(tmp_path):
         cache.put("k", FULL, run="r")
         assert cache.get("k") is None
     assert "no answers cache in this run" in cache.warnings[0]
-    assert "--evalstudio-cache" in cache.warnings[0]
+    assert "-o evalstudio_cache=DIR" in cache.warnings[0]
 
 
 def test_threads_share_a_cache(cache):

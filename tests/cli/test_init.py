@@ -265,7 +265,7 @@ def test_the_job_stands_at_the_top_of_the_repository(project: Project, system: s
     path = Path(line.removeprefix("wrote "))
     assert path.resolve().relative_to(project.folder.resolve()).parts[0] != "checks"
     text = path.read_text()
-    assert "python -m pytest checks --evalstudio-unchecked=fail" in text
+    assert "python -m pytest checks -o evalstudio_unchecked=fail" in text
     assert "@" not in text.replace("@v", "")
     assert "OPENAI" not in text
 

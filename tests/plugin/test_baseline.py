@@ -135,7 +135,7 @@ def test_a_junit_file_has_the_values_that_are_compared(baseline: Project, worker
 def test_known_failures_can_be_expected(baseline: Project) -> None:
     baseline.write("app.py", BETTER)
 
-    result = compared(baseline, "--evalstudio-known-failures", "xfail", "-rx")
+    result = compared(baseline, "-o", "evalstudio_known_failures=xfail", "-rx")
 
     result.assert_outcomes(passed=2, xfailed=1)
     assert result.ret == pytest.ExitCode.OK
@@ -194,7 +194,7 @@ def test_an_inconclusive_comparison_fails_only_where_asked(baseline: Project) ->
     baseline.suite(case("six", "3+3?", '"6"', xfail="known"))
 
     plain = compared(baseline, "--evalstudio-fail-on", "none")
-    strict = compared(baseline, "--evalstudio-fail-on", "none", "--evalstudio-fail-on-inconclusive")
+    strict = compared(baseline, "--evalstudio-fail-on", "none", "-o", "evalstudio_fail_on_inconclusive=true")
 
     assert (plain.ret, strict.ret) == (0, 1)
 
@@ -314,10 +314,10 @@ def test_cases_that_are_gone_fail_the_session_where_asked_and_deselected_ones_do
 
 
 SELECTIONS = {
-    "deselected, with a renamed model": ("--evalstudio-baseline-model", "app=app two", "-k", "four"),
-    "not reached": ("-x", "-k", "not four", "--evalstudio-baseline-model", "app=app two"),
-    "a node id": ("sums_suite.json::four", "--evalstudio-baseline-model", "app=app two"),
-    "another model": ("--evalstudio-model", "app two", "--evalstudio-baseline-model", "app=app two"),
+    "deselected, with a renamed model": ("-o", "evalstudio_baseline_model='app=app two'", "-k", "four"),
+    "not reached": ("-x", "-k", "not four", "-o", "evalstudio_baseline_model='app=app two'"),
+    "a node id": ("sums_suite.json::four", "-o", "evalstudio_baseline_model='app=app two'"),
+    "another model": ("--evalstudio-model", "app two", "-o", "evalstudio_baseline_model='app=app two'"),
 }
 
 
@@ -406,7 +406,7 @@ def test_what_fails_a_session_is_checked(project: Project, text: str, message: s
         (("--evalstudio-fail-on", "case"), "FAILED – 1 regressed case"),
         (("--evalstudio-fail-on", "gone"), "FAILED – 1 case of the baseline gone"),
         (
-            ("--evalstudio-fail-on", "gone", "--evalstudio-fail-on-inconclusive"),
+            ("--evalstudio-fail-on", "gone", "-o", "evalstudio_fail_on_inconclusive=true"),
             "FAILED – 1 case of the baseline gone, comparison with the baseline inconclusive",
         ),
         (("--evalstudio-fail-on", "mean"), "PASSED – 1 of 2 tests, 1 expected failure"),
@@ -458,7 +458,7 @@ def test_an_error_of_both_runs_is_still_an_error_and_can_be_expected(
     evalstudio("baseline", "save", "--allow-errors", folder=project.folder)
 
     plain = compared(project, *workers)
-    expected = compared(project, "--evalstudio-known-failures", "xfail", "-rx", *workers)
+    expected = compared(project, "-o", "evalstudio_known_failures=xfail", "-rx", *workers)
 
     plain.assert_outcomes(passed=2, errors=1)
     plain.stdout.fnmatch_lines(["items: 2 still passing, 1 still error"])
@@ -473,7 +473,7 @@ def test_an_error_of_both_runs_is_still_an_error_and_can_be_expected(
 def test_an_error_of_a_case_that_failed_is_not_expected(baseline: Project) -> None:
     baseline.write("app.py", BROKEN)
 
-    result = compared(baseline, "--evalstudio-known-failures", "xfail")
+    result = compared(baseline, "-o", "evalstudio_known_failures=xfail")
 
     result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines(["items: 2 still passing, 1 error now"])
@@ -498,7 +498,7 @@ def test_an_absolute_path_after_a_blank_is_no_other_root(
 def test_cases_of_a_renamed_file_are_compared(baseline: Project, workers: tuple[str, ...]) -> None:
     (baseline.folder / "sums_suite.json").rename(baseline.folder / "addition_suite.json")
 
-    result = compared(baseline, "--evalstudio-known-failures", "xfail", *workers)
+    result = compared(baseline, "-o", "evalstudio_known_failures=xfail", *workers)
 
     result.assert_outcomes(passed=1, failed=1, xfailed=1)
     result.stdout.fnmatch_lines(
@@ -529,7 +529,7 @@ def test_the_junit_file_has_the_two_sentences(baseline: Project, workers: tuple[
 def test_changed_answers_of_passing_cases_are_listed(baseline: Project) -> None:
     baseline.write("app.py", BETTER.replace("It is 4.", "4, of course."))
 
-    result = compared(baseline, "--evalstudio-known-failures", "xfail")
+    result = compared(baseline, "-o", "evalstudio_known_failures=xfail")
 
     assert result.ret == 0
     result.stdout.fnmatch_lines(
@@ -568,13 +568,13 @@ def test_a_failure_by_one_evaluator_does_not_hide_a_regression_by_another(
     project.run().assert_outcomes(failed=2)
     evalstudio("baseline", "save", folder=project.folder)
 
-    same = compared(project, "--evalstudio-known-failures", "xfail", *workers)
+    same = compared(project, "-o", "evalstudio_known_failures=xfail", *workers)
     assert same.ret == pytest.ExitCode.OK
     same.assert_outcomes(xfailed=2)
     assert results(project)["items"]["still_failing"] == 2
 
     project.write("app.py", WORSE)
-    worse = compared(project, "--evalstudio-known-failures", "xfail", *workers)
+    worse = compared(project, "-o", "evalstudio_known_failures=xfail", *workers)
     worse.assert_outcomes(failed=1, xfailed=1)
     worse.stdout.fnmatch_lines(
         [
@@ -596,7 +596,7 @@ def test_annotations_of_regressed_cases_come_first(baseline: Project) -> None:
     failing = [case(f"a{number}", "4+4?", '"8"') for number in range(3)]
     baseline.suite(*failing, case("six", "3+3?", '"6"'))
 
-    result = compared(baseline, "--evalstudio-github", "yes")
+    result = compared(baseline, "-o", "evalstudio_github=yes")
 
     annotations = [line for line in result.outlines if line.startswith("::error ")]
     assert len(annotations) == 4

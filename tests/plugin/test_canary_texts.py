@@ -55,8 +55,9 @@ def test_a_run_and_what_is_made_of_it_have_no_text_of_the_sources_in_clear(proje
 
     result = project.run(
         *("sums_suite.json", "answers_lab.json", "-rA", "-v", "--junitxml=junit.xml"),
-        *("--evalstudio-code-quality=quality.json", "--evalstudio-sarif=run.sarif"),
-        "--evalstudio-history=history",
+        *("-o", "evalstudio_code_quality=quality.json", "-o", "evalstudio_sarif=run.sarif"),
+        "-o",
+        "evalstudio_history=history",
     )
     project.write("output.txt", result.stdout.str() + result.stderr.str())
     assert "INTERNALERROR" not in result.stdout.str()

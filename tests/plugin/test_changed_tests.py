@@ -125,7 +125,7 @@ def test_a_changed_test_is_neither_a_regression_nor_a_known_failure(project: Pro
     saved(project, case("letter"), case("card", condition='"9 EUR"'))
     project.suite(case("letter", condition='"6 EUR"'), case("card", condition='"8 EUR"'))
 
-    result = project.run(*BASELINE, "--evalstudio-known-failures", "xfail", "--junitxml=junit.xml")
+    result = project.run(*BASELINE, "-o", "evalstudio_known_failures=xfail", "--junitxml=junit.xml")
 
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["not compared with the baseline, since the test changed: condition"])

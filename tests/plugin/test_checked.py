@@ -95,7 +95,7 @@ def test_the_policy_decides_on_unchecked_cases(
     configured(project, "" if by_option else f'unchecked = "{policy}"\n')
     project.suite(WRONG)
 
-    result = project.run("sums_suite.json", *([f"--evalstudio-unchecked={policy}"] if by_option else []))
+    result = project.run("sums_suite.json", *(["-o", f"evalstudio_unchecked={policy}"] if by_option else []))
 
     assert result.parseoutcomes() == outcomes
     assert "1 unchecked" in end(result)

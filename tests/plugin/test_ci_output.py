@@ -141,7 +141,7 @@ def line_of(project: Project, text: str) -> int:
 
 
 def test_annotations_name_file_line_and_reason(failing: Project) -> None:
-    result = failing.run("a suite.json", "--evalstudio-github", "yes")
+    result = failing.run("a suite.json", "-o", "evalstudio_github=yes")
 
     annotations = [
         match
@@ -177,7 +177,7 @@ CHANGED = (
 def test_an_annotation_has_the_answer_and_its_difference_from_the_expected_one(project: Project) -> None:
     fee_project(project)
     project.write("app.py", CHANGED)
-    (lines,) = annotations_of(project.run("--evalstudio-github", "yes"))
+    (lines,) = annotations_of(project.run("-o", "evalstudio_github=yes"))
     assert lines[0].startswith("text_matching: ")
     assert lines[1] == "answer: The fee is 7 EUR per month, card **** **** **** ****.%0A::error::x"
     assert lines[2].startswith(
@@ -192,7 +192,7 @@ def test_an_annotation_of_a_regressed_case_has_the_difference_from_the_baseline(
     report = str(project.folder / "evalstudio-report")
     assert main(["baseline", "save", report, "-o", str(project.folder / "base.jsonl")]) == 0
     project.write("app.py", CHANGED)
-    result = project.run_process("--evalstudio-github", "yes", "--evalstudio-baseline", "base.jsonl")
+    result = project.run_process("-o", "evalstudio_github=yes", "--evalstudio-baseline", "base.jsonl")
     (lines,) = annotations_of(result)
     assert lines[2].startswith("since the baseline: The fee is [-5-]{+7+} EUR per month")
     assert "4111" not in "".join(lines)
@@ -201,7 +201,7 @@ def test_an_annotation_of_a_regressed_case_has_the_difference_from_the_baseline(
 def test_an_annotation_shows_an_expected_answer_that_has_nothing_in_common(project: Project) -> None:
     fee_project(project, expected="Ask a clerk.")
     project.write("app.py", "def ask(prompt):\n    return 'Unknown'\n")
-    (lines,) = annotations_of(project.run("--evalstudio-github", "yes"))
+    (lines,) = annotations_of(project.run("-o", "evalstudio_github=yes"))
     assert lines[1:] == ["answer: Unknown", "expected: Ask a clerk."]
 
 
@@ -209,7 +209,7 @@ def test_an_annotation_has_a_sensible_length(project: Project) -> None:
     fee_project(project, expected=" ".join(f"word{n}" for n in range(3_000)))
     answer = " ".join(f"word{n}" for n in range(0, 3_000, 2))
     project.write("app.py", f"def ask(prompt):\n    return {answer!r}\n")
-    (lines,) = annotations_of(project.run("--evalstudio-github", "yes"))
+    (lines,) = annotations_of(project.run("-o", "evalstudio_github=yes"))
     assert lines[1].endswith(" …")
     assert sum(map(len, lines)) < 2_000
 
@@ -217,12 +217,12 @@ def test_an_annotation_has_a_sensible_length(project: Project) -> None:
 def test_an_annotation_without_an_answer_has_the_reason_alone(project: Project) -> None:
     fee_project(project)
     project.write("app.py", "def ask(prompt):\n    raise RuntimeError('no connection')\n")
-    (lines,) = annotations_of(project.run("--evalstudio-github", "yes"))
+    (lines,) = annotations_of(project.run("-o", "evalstudio_github=yes"))
     assert len(lines) == 1
     assert "no connection" in lines[0]
 
 
-@pytest.mark.parametrize(("option", "written"), [([], True), (["--evalstudio-github", "no"], False)])
+@pytest.mark.parametrize(("option", "written"), [([], True), (["-o", "evalstudio_github=no"], False)])
 def test_in_actions_annotations_and_job_summary_are_written_by_themselves(
     failing: Project, monkeypatch: pytest.MonkeyPatch, option: list[str], written: bool
 ) -> None:
@@ -239,7 +239,7 @@ def test_in_actions_annotations_and_job_summary_are_written_by_themselves(
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_code_quality_and_sarif_follow_their_schemas(failing: Project, workers: tuple[str, ...]) -> None:
-    files = ("--evalstudio-code-quality", "out/quality.json", "--evalstudio-sarif", "out/results.sarif")
+    files = ("-o", "evalstudio_code_quality=out/quality.json", "-o", "evalstudio_sarif=out/results.sarif")
     failing.run("a suite.json", *files, *workers)
 
     quality = json.loads((failing.folder / "out" / "quality.json").read_text())
@@ -262,7 +262,7 @@ def test_code_quality_and_sarif_follow_their_schemas(failing: Project, workers: 
 
 def test_fingerprints_stay_the_same_from_run_to_run(failing: Project) -> None:
     def fingerprints() -> list[str]:
-        failing.run("a suite.json", "--evalstudio-code-quality", "q.json")
+        failing.run("a suite.json", "-o", "evalstudio_code_quality=q.json")
         return [issue["fingerprint"] for issue in json.loads((failing.folder / "q.json").read_text())]
 
     first = fingerprints()

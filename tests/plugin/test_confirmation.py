@@ -128,7 +128,7 @@ def test_without_a_baseline_nothing_is_asked_again(app: Project) -> None:
 @pytest.mark.parametrize("switch", ["option", "configuration", "deterministic model"])
 def test_confirmation_can_be_switched_off(app: Project, switch: str) -> None:
     state(app, noisy="q2")
-    arguments = ("--evalstudio-confirm", "0") if switch == "option" else ()
+    arguments = ("-o", "evalstudio_confirm=0") if switch == "option" else ()
     if switch == "configuration":
         app.write("evalstudio.toml", CONFIG + "[comparison]\nconfirm = 0\n")
     elif switch == "deterministic model":
@@ -165,9 +165,9 @@ def test_a_case_that_failed_in_the_baseline_is_not_asked_again(app: Project) -> 
 
 
 def test_a_negative_number_is_refused(app: Project) -> None:
-    result = compared(app, "--evalstudio-confirm", "-1")
+    result = compared(app, "-o", "evalstudio_confirm=-1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*--evalstudio-confirm -1: must be 0 or more*"])
+    result.stderr.fnmatch_lines(["*evalstudio_confirm = -1: must be a whole number of 0 or more*"])
 
 
 def test_an_answer_that_is_empty_by_chance_is_asked_again(app: Project) -> None:
@@ -192,7 +192,7 @@ def test_a_case_that_failed_by_another_evaluator_is_confirmed_by_those_that_pass
     app.run("--evalstudio-output", "base").assert_outcomes(failed=3)
 
     state(app, broken="q1", noisy="q2")
-    result = compared(app, "--evalstudio-known-failures", "xfail")
+    result = compared(app, "-o", "evalstudio_known_failures=xfail")
 
     result.assert_outcomes(failed=1, xfailed=2)
     _, items = app.record()

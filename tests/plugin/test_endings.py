@@ -147,7 +147,7 @@ def test_80_columns_show_the_whole_reason_beside_a_long_name_of_a_model(
 
 def test_annotations_shorten_keys_that_are_uuids(project: Project) -> None:
     project.suite({"key": KEY, "prompt": "2+2?", "condition": '"no such word"'})
-    annotations = [line for line in project.run("--evalstudio-github", "yes").outlines if "::error" in line]
+    annotations = [line for line in project.run("-o", "evalstudio_github=yes").outlines if "::error" in line]
     assert "title=sums_suite.json%3A%3A1f2e3d4c[app]::" in annotations[0]
 
 

@@ -63,7 +63,7 @@ HARD = {
 def test_a_violation_in_one_of_five_answers_fails(project: Project, kind: str, policy: str) -> None:
     evaluators, word, options = HARD[kind]
     project.suite({"key": "k", "prompt": "q", "condition": '"right" AND NOT "secret"'})
-    arguments = ("--evalstudio-runs", "5", "--evalstudio-pass", policy)
+    arguments = ("--evalstudio-runs", "5", "-o", f"evalstudio_pass={policy}")
 
     desk(project, f"fine fine {word} fine fine", evaluators=evaluators, options=options)
     broken = project.run(*arguments)
@@ -85,7 +85,7 @@ def test_a_soft_failure_is_still_a_matter_of_the_policy(project: Project) -> Non
     desk(project, "fine fine wrong fine fine", evaluators="text_matching")
     project.run("--evalstudio-runs", "5").assert_outcomes(passed=1)
     desk(project, "fine fine wrong fine fine", evaluators="text_matching")
-    project.run("--evalstudio-runs", "5", "--evalstudio-pass", "all").assert_outcomes(failed=1)
+    project.run("--evalstudio-runs", "5", "-o", "evalstudio_pass=all").assert_outcomes(failed=1)
 
 
 @pytest.mark.parametrize("kind", HARD)
@@ -170,6 +170,6 @@ def test_a_table_scored_with_repeats_counts_a_violation(project: Project) -> Non
     ]
     project.write("evalstudio.toml", 'evaluators = ["text_matching", "pii_leakage"]\n')
     project.lab(*rows)
-    result = project.run("--evalstudio-pass", "any")
+    result = project.run("-o", "evalstudio_pass=any")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*pii_leakage: violated in 1 of 3 repeats, and one decides: *"])

@@ -81,7 +81,7 @@ def test_they_fail_a_run_that_forbids_them(project: Project, place: str) -> None
     if place == "configuration":
         config = (project.folder / "evalstudio.toml").read_text("utf-8")
         project.write("evalstudio.toml", f'incomplete_answers = "fail"\n{config}')
-    result = project.run(*(["--evalstudio-incomplete-answers=fail"] if place == "option" else []))
+    result = project.run(*(["-o", "evalstudio_incomplete_answers=fail"] if place == "option" else []))
 
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(
@@ -97,7 +97,7 @@ def test_they_fail_a_run_that_forbids_them(project: Project, place: str) -> None
 
 def test_complete_answers_have_no_mark(project: Project, service: OpenAIServer) -> None:
     service.default = Reply(text="It is 4.")
-    result = project.run("--evalstudio-incomplete-answers=fail")
+    result = project.run("-o", "evalstudio_incomplete_answers=fail")
     result.assert_outcomes(passed=3)
     result.stdout.no_fnmatch_line("*incomplete*")
 

@@ -108,7 +108,7 @@ def test_rows_of_a_csv_data_set_have_their_lines(project: Project) -> None:
         'key,input,actual_output,expected_output\na,q1,"two\nlines",yes\nb,q2,zzz,no\n',
     )
     result = project.run(
-        "answers_dataset.csv", "--evalstudio-evaluators", "rouge", "--evalstudio-github", "yes"
+        "answers_dataset.csv", "--evalstudio-evaluators", "rouge", "-o", "evalstudio_github=yes"
     )
     lines = [line.partition(",title")[0] for line in result.outlines if line.startswith("::error")]
     assert lines == ["::error file=answers_dataset.csv,line=2", "::error file=answers_dataset.csv,line=4"]

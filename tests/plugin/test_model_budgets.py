@@ -58,7 +58,7 @@ def test_asking_ends_before_the_budget_is_passed(project: Project, budget: str, 
     result.stdout.fnmatch_lines(
         [
             "*SKIPPED*not run: model 'app' was not asked: *",
-            f"not run: {8 - made} items of app, *; a partial run does not pass; --evalstudio-allow-partial *",
+            f"not run: {8 - made} items of app, *; a partial run does not pass; -o *_partial=true *",
         ]
     )
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -69,7 +69,7 @@ def test_asking_ends_before_the_budget_is_passed(project: Project, budget: str, 
 def test_a_partial_run_passes_where_that_is_allowed(project: Project) -> None:
     configured(project, "{calls = 3}")
     cases(project, 8)
-    result = project.run("--evalstudio-allow-partial")
+    result = project.run("-o", "evalstudio_allow_partial=true")
     result.assert_outcomes(passed=3, skipped=5)
     result.stdout.no_fnmatch_line("a partial run does not pass*")
     assert result.ret == 0

@@ -129,7 +129,9 @@ def test_an_expected_failure_covers_an_empty_answer(project: Project) -> None:
 
 def test_files_of_ci_services_name_it_as_a_rule(project: Project) -> None:
     project.suite(SILENT)
-    project.run("sums_suite.json", "--evalstudio-code-quality=quality.json", "--evalstudio-sarif=run.sarif")
+    project.run(
+        "sums_suite.json", "-o", "evalstudio_code_quality=quality.json", "-o", "evalstudio_sarif=run.sarif"
+    )
     [issue] = json.loads((project.folder / "quality.json").read_text(encoding="utf-8"))
     assert (issue["check_name"], issue["severity"]) == ("answer_empty", "major")
     [actual] = json.loads((project.folder / "run.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]

@@ -119,7 +119,7 @@ def test_a_run_sends_its_scores_once(lab: Project, workers: tuple[str, ...], mon
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-key=a%20b, x-team = risk")
     with running(accept) as collector:
         collector.faults = [Response(status=503)]
-        lab.run("--evalstudio-otlp", collector.url, *workers)
+        lab.run("-o", f"evalstudio_otlp={collector.url}", *workers)
         first, second = collector.requests
     assert (first.path, first.headers["content-type"]) == ("/v1/logs", "application/json")
     assert (second.headers["x-key"], second.headers["x-team"]) == ("a b", "risk")
@@ -149,7 +149,7 @@ def test_a_collector_that_refuses_is_a_warning_and_no_failure(
 ) -> None:
     with running(accept) as collector:
         collector.always = reply
-        result = lab.run("--evalstudio-otlp", collector.url)
+        result = lab.run("-o", f"evalstudio_otlp={collector.url}")
     result.assert_outcomes(passed=1, failed=1, warnings=1)
     result.stdout.fnmatch_lines([message])
     assert len(collector.requests) == 1
@@ -158,9 +158,15 @@ def test_a_collector_that_refuses_is_a_warning_and_no_failure(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--evalstudio-otlp", "localhost:4318"), "*the address of the collector is not valid*"),
-        (("--evalstudio-otlp", "http://me:pw@h/"), "*holds a user, a query or a fragment*"),
-        (("--evalstudio-otlp-texts",), "*--evalstudio-otlp-texts needs --evalstudio-otlp URL*"),
+        (("-o", "evalstudio_otlp=localhost:4318"), "*the address of the collector is not valid*"),
+        (("-o", "evalstudio_otlp=http://me:pw@h/"), "*holds a user, a query or a fragment*"),
+        (
+            (
+                "-o",
+                "evalstudio_otlp_texts=true",
+            ),
+            "*evalstudio_otlp_texts needs evalstudio_otlp = URL*",
+        ),
     ],
 )
 def test_a_wrong_option_is_a_usage_error(lab: Project, arguments: tuple[str, ...], message: str) -> None:

@@ -85,13 +85,13 @@ def a_known_failure_that_is_mended(project: Project) -> pytest.RunResult:
     app = (project.folder / "app.py").read_text()
     project.write("app.py", app.replace('"3+3?"', '"5+1?"') + "# changed, also in size\n")
     base = "--evalstudio-baseline=base/record.jsonl"
-    return project.run_process("sums_suite.json", *OUTPUTS, base, "--evalstudio-known-failures=xfail")
+    return project.run_process("sums_suite.json", *OUTPUTS, base, "-o", "evalstudio_known_failures=xfail")
 
 
 def _with_known_failures(project: Project) -> pytest.RunResult:
     project.run("sums_suite.json", "--evalstudio-output", "base")
     base = "--evalstudio-baseline=base/record.jsonl"
-    return project.run("sums_suite.json", *OUTPUTS, base, "--evalstudio-known-failures=xfail")
+    return project.run("sums_suite.json", *OUTPUTS, base, "-o", "evalstudio_known_failures=xfail")
 
 
 @a_run(1, "FAILED – 1 test not by an evaluator")
@@ -219,7 +219,7 @@ def a_failing_case_of_a_worker(project: Project) -> pytest.RunResult:
     return project.run("sums_suite.json", *OUTPUTS, "-n", "2")
 
 
-OUTPUTS = ("--junitxml=junit.xml", "--evalstudio-github=no")
+OUTPUTS = ("--junitxml=junit.xml", "-o", "evalstudio_github=no")
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -18,7 +18,7 @@ from support.repeated import CASES, FOUR, MODEL, SPRT, asked, configured
 def test_a_policy_decides_from_the_repeats(project: Project, policy: str, outcome: str) -> None:
     configured(project, "runs = 3")
     project.suite(FOUR)
-    result = project.run("--evalstudio-pass", policy, "--evalstudio-threshold", "text_matching=0.7")
+    result = project.run("-o", f"evalstudio_pass={policy}", "--evalstudio-threshold", "text_matching=0.7")
     assert result.parseoutcomes() == {outcome: 1}
 
 

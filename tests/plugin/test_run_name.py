@@ -28,7 +28,7 @@ def test_the_configuration_names_and_describes_a_run(project: Project) -> None:
 def test_the_command_line_wins_and_keeps_the_description(project: Project) -> None:
     project.write("evalstudio.toml", CONFIG + '\n[run]\nname = "nightly"\ndescription = "all suites"\n')
     project.suite(CASE)
-    project.run("sums_suite.json", "--evalstudio-name", "pull request 7")
+    project.run("sums_suite.json", "-o", "evalstudio_name=pull request 7")
     header, _ = project.record()
     assert (header["name"], header["description"]) == ("pull request 7", "all suites")
 

@@ -18,7 +18,7 @@ def ask(prompt):
     return "right" if prompt.split()[0] in Path("right.txt").read_text().split() else "wrong"
 """
 SEGMENTS = '\n[comparison]\nsegments = ["language"]\n'
-BASELINE = ("--evalstudio-baseline", "evalstudio-baseline.jsonl", "--evalstudio-confirm", "0")
+BASELINE = ("--evalstudio-baseline", "evalstudio-baseline.jsonl", "-o", "evalstudio_confirm=0")
 
 
 def cases(of: str) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""--evalstudio-shrink-flips: the smallest edit of each flip, on the terminal, in record and exports."""
+"""evalstudio_shrink_flips: the smallest edit of each flip, on the terminal, in record and exports."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ retries = 0
 STORING = CONFIG + 'concurrency = 1\ncache = "resume"\n'
 CARD = {"key": "card", "prompt": "What does a replacement card cost?", "condition": '"5 USD"'}
 LOST = {"key": "lost", "prompt": "How much is the fee when my card is lost?", "condition": '"5 USD"'}
-SHRINK = ("--evalstudio-shrink-flips", "100")
+SHRINK = ("-o", "evalstudio_shrink_flips=100")
 
 
 @pytest.fixture
@@ -131,13 +131,13 @@ def test_the_configuration_can_ask_for_it_and_the_option_switches_it_off(app: Pr
     assert {edit["code"] for edit in ends.values()} == {"budget"}
     assert {edit["reason"] for edit in ends.values()} == {"the calls of one flip are used up"}
     assert asked(app) == 6 + 8
-    app.run("--evalstudio-shrink-flips", "0")
+    app.run("-o", "evalstudio_shrink_flips=0")
     assert smallest(app) == {}
 
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_the_calls_of_the_run_are_never_exceeded(app: Project, workers: tuple[str, ...]) -> None:
-    app.run("--evalstudio-shrink-flips", "7", *workers)
+    app.run("-o", "evalstudio_shrink_flips=7", *workers)
     ends = smallest(app)
     assert calls(ends) == asked(app) - 6 <= 7
     assert "budget" in {edit["code"] for edit in ends.values()}
@@ -207,8 +207,8 @@ def test_an_estimate_names_the_calls(app: Project) -> None:
 
 
 def test_a_negative_number_is_refused(app: Project) -> None:
-    result = app.run("--evalstudio-shrink-flips", "-1")
-    result.stderr.fnmatch_lines(["*--evalstudio-shrink-flips -1: must be 0 or more*"])
+    result = app.run("-o", "evalstudio_shrink_flips=-1")
+    result.stderr.fnmatch_lines(["*evalstudio_shrink_flips = -1: must be a whole number of 0 or more*"])
     assert result.ret == pytest.ExitCode.USAGE_ERROR
 
 

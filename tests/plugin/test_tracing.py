@@ -492,7 +492,7 @@ def test_scores_go_under_the_span_of_the_application(project: Project) -> None:
     configure(project, PYTHON.format(runs=1))
     suite(project, 3)
     with running(accept) as collector:
-        project.run_process("--evalstudio-otlp", collector.url).assert_outcomes(passed=3)
+        project.run_process("-o", f"evalstudio_otlp={collector.url}").assert_outcomes(passed=3)
         [request] = collector.requests
     events = events_of(parsed(request.content))
     spans = {

@@ -79,7 +79,7 @@ SHELL = {"model_type": "python", "model_cfg": {"target": "subprocess:getoutput"}
 
 
 @pytest.mark.parametrize(
-    "arguments", [PERTURB, (*PERTURB, "--evalstudio-trust-lab")], ids=["distrusted", "trusted"]
+    "arguments", [PERTURB, (*PERTURB, "-o", "evalstudio_trust_lab=true")], ids=["distrusted", "trusted"]
 )
 def test_a_lab_cannot_name_code(project: Project, arguments: tuple[str, ...]) -> None:
     project.write("theirs_lab.json", lab_of(SHELL))
@@ -95,7 +95,7 @@ def test_a_lab_cannot_name_a_fixture(project: Project) -> None:
     project.write(
         "theirs_lab.json", lab_of({"model_type": "fixture", "model_cfg": {"fixture": "tmp_path_factory"}})
     )
-    result = project.run("theirs_lab.json", *PERTURB, "--evalstudio-trust-lab")
+    result = project.run("theirs_lab.json", *PERTURB, "-o", "evalstudio_trust_lab=true")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*host 'fixture' runs code*"])
 
@@ -119,7 +119,7 @@ def test_a_lab_chooses_no_address_unless_it_is_trusted(project: Project, service
     project.write("theirs_lab.json", lab_of(described(service)))
     result = project.run("theirs_lab.json", *PERTURB)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*pass --evalstudio-trust-lab to use the lab's own description*"])
+    result.stderr.fnmatch_lines(["*pass -o evalstudio_trust_lab=true to use the lab's own description*"])
     assert service.requests == []
 
 
@@ -128,7 +128,7 @@ def test_a_trusted_lab_still_reads_no_environment_variable(
 ) -> None:
     monkeypatch.setenv("STRANGERS_WISH", "a-secret-of-the-user")
     project.write("theirs_lab.json", lab_of(described(service)))
-    project.run("theirs_lab.json", *PERTURB, "--evalstudio-trust-lab").assert_outcomes(passed=2)
+    project.run("theirs_lab.json", *PERTURB, "-o", "evalstudio_trust_lab=true").assert_outcomes(passed=2)
     assert [authorization for authorization, _ in service.requests] == ["Bearer ${STRANGERS_WISH}"]
 
 

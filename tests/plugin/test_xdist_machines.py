@@ -91,7 +91,7 @@ def test_machines_get_the_suites_and_the_controller_writes_the_same_record(
     spread_run = asking.run_process(
         *spread(machines, asking.folder), f"--evalstudio-output={asking.folder / 'spread'}"
     )
-    alone = asking.run_process("--evalstudio-output=alone", "--evalstudio-cache=other")
+    alone = asking.run_process("--evalstudio-output=alone", "-o", "evalstudio_cache=other")
 
     spread_run.assert_outcomes(passed=24, warnings=3)
     assert alone.ret == 0

@@ -104,7 +104,7 @@ def record_files(paths: Sequence[str | Path]) -> list[Path]:
         contents = sorted(file for pattern in RECORDS for file in path.glob(pattern))
         if not contents:
             raise ConfigurationError(
-                f"{path}: there are no records here; `--evalstudio-history {path}` adds one for each run"
+                f"{path}: there are no records here; `pytest -o evalstudio_history={path}` adds one"
             )
         files += contents
     return files

@@ -139,8 +139,8 @@ def test_each_run_adds_itself_to_the_folder_and_shows_the_history(
     project = Project(pytester)
     project.suite({"key": "four", "prompt": "2+2?", "condition": '"4"'})
 
-    project.run("--evalstudio-history", "past", *workers)
-    result = project.run("-v", "--evalstudio-history", "past", *workers)
+    project.run("-o", "evalstudio_history=past", *workers)
+    result = project.run("-v", "-o", "evalstudio_history=past", *workers)
 
     assert len(list((project.folder / "past").glob("*.jsonl"))) == 2
     assert "It is 4." not in "".join(file.read_text() for file in (project.folder / "past").iterdir())
