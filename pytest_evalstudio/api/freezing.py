@@ -116,9 +116,9 @@ def expected_call(call: ToolCall) -> ExpectedToolCall:
     would be read as a matcher. One whose name has such data is not expected, and does not count as one more.
     """
     arguments = {
-        name: {"$any": True} if _is_sensitive(value) or _has_matcher(value) else value
+        name: {"$any": True} if is_sensitive(value) or _has_matcher(value) else value
         for name, value in call.arguments.items()
-        if not _is_sensitive(name)
+        if not is_sensitive(name)
     }
     return ExpectedToolCall(
         name=safe_identifier(call.name),
@@ -128,13 +128,13 @@ def expected_call(call: ToolCall) -> ExpectedToolCall:
     )
 
 
-def _is_sensitive(value: object) -> bool:
+def is_sensitive(value: object) -> bool:
     """Return whether JSON data have personal data or secrets, or the asterisks of a record in their place."""
     if isinstance(value, str):
         return bool(_MASKED.search(value)) or masked(value) != value
     if isinstance(value, Mapping):
-        return any(_is_sensitive(key) or _is_sensitive(item) for key, item in value.items())
-    return isinstance(value, list | tuple) and any(map(_is_sensitive, value))
+        return any(is_sensitive(key) or is_sensitive(item) for key, item in value.items())
+    return isinstance(value, list | tuple) and any(map(is_sensitive, value))
 
 
 def _has_matcher(value: object) -> bool:

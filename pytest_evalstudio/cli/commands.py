@@ -69,6 +69,10 @@ _CORE: Mapping[str, Command] = {
         target="pytest_evalstudio.cli.freeze:add_to",
         text="Make a suite of recorded cases: conversations become fixed turns, observed calls expectations.",
     ),
+    "update": Command(
+        target="pytest_evalstudio.cli.update:add_to",
+        text="Write observed answers into suites as new expectations, after showing the difference.",
+    ),
     "resolve": Command(
         target="pytest_evalstudio.cli.resolve:add_to",
         text=(
@@ -103,7 +107,7 @@ _CORE: Mapping[str, Command] = {
 }
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {
-    "everyday": ("init", "validate", "baseline", "compare", "report", "history"),
+    "everyday": ("init", "validate", "baseline", "update", "compare", "report", "history"),
     "data": ("import", "export", "convert", "resolve", "freeze", "library", "perturb", "merge"),
     "lists and schemas": ("evaluators", "hosts", "perturbators", "sections", "schema"),
 }

@@ -18,7 +18,7 @@ from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import read_bytes
 from pytest_evalstudio.formats.json_rows import parse_rows
-from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate, node_lines
+from pytest_evalstudio.formats.yaml_text import compose, load_yaml, locate, node_lines, node_span
 from pytest_evalstudio.text.unicode import valid_data, valid_json
 
 JSON_SUFFIXES = (".json",)
@@ -88,10 +88,28 @@ class Source:
             return 0, 0
         self._located += 1
         if not self.yaml:
-            return _line_column(self.text, _locate_json(self.text, steps))
+            return _line_column(self.text, _locate_json(self.text, steps) or 0)
         if self._root is None:
             self._root = compose(self.text)
         return locate(self._root, steps)
+
+    def span(self, pointer: str) -> tuple[int, int]:
+        """Return the beginning and the end of the value at a JSON pointer into the text, as indices.
+
+        Raises:
+            DataError: if there is no such value.
+        """
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+        if self.yaml:
+            if self._root is None:
+                self._root = compose(self.text)
+            found = node_span(self._root, steps, self.text)
+        else:
+            start = _locate_json(self.text, steps, is_exact=True)
+            found = None if start is None else (start, _DECODER.raw_decode(self.text, start)[1])
+        if found is None:
+            raise self.error(pointer, "there is no such value")
+        return found
 
     def element_lines(self, *steps: str) -> dict[str, int]:
         """Return the lines of all values below a path, in one pass over the text.
@@ -265,12 +283,13 @@ def _line_column(text: str, index: int) -> tuple[int, int]:
     return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
 
 
-def _locate_json(text: str, steps: list[str]) -> int:
+def _locate_json(text: str, steps: list[str], *, is_exact: bool = False) -> int | None:
+    """Return the index of a value, else that of its nearest ancestor; of an exact one alone, else None."""
     index = _skip(text, 0)
     for step in steps:
         child = _member(text, index, step) if text[index : index + 1] == "{" else _element(text, index, step)
         if child is None:
-            break
+            return None if is_exact else index
         index = child
     return index
 

@@ -35,6 +35,8 @@ _PLAIN = (
 
 
 _TOO_DEEP = "is nested too deeply to be read"
+_LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+"""As YAML 1.1 has them, after whose lines the reader counts."""
 
 
 def load_yaml(text: str, name: str) -> object:
@@ -76,6 +78,34 @@ def compose(text: str) -> object:
 
 def locate(root: Any, steps: list[str]) -> tuple[int, int]:
     """Return line and column, from 1, of the value below a node, or of its nearest ancestor that exists."""
+    node, _ = _nearest(root, steps)
+    return (node.start_mark.line + 1, node.start_mark.column + 1) if node is not None else (0, 0)
+
+
+def node_span(root: Any, steps: list[str], text: str) -> tuple[int, int] | None:
+    """Return the beginning and the end of the value below a node as indices; None if there is none."""
+    node, is_found = _nearest(root, steps)
+    if node is None or not is_found:
+        return None
+    # Marks of the reader written in C count bytes of UTF-8 in `index`; line and column count characters.
+    starts = [0, *(match.end() for match in _LINE_BREAK.finditer(text))]
+    start, end = (
+        min(starts[min(mark.line, len(starts) - 1)] + mark.column, len(text))
+        for mark in (node.start_mark, node.end_mark)
+    )
+    # A block ends where the next value begins: blanks and comments between them are not its own.
+    return start, start + len(_without_trailing_comments(text[start:end]))
+
+
+def _without_trailing_comments(text: str) -> str:
+    lines = text.rstrip().split("\n")
+    while len(lines) > 1 and lines[-1].lstrip().startswith("#"):
+        lines.pop()
+    return "\n".join(lines).rstrip()
+
+
+def _nearest(root: Any, steps: list[str]) -> tuple[Any, bool]:
+    """Return the node at a path, else its nearest ancestor, and whether it is the node itself."""
     import yaml
 
     node = root
@@ -86,9 +116,9 @@ def locate(root: Any, steps: list[str]) -> tuple[int, int]:
         elif isinstance(node, yaml.SequenceNode) and step.isdigit() and int(step) < len(node.value):
             child = node.value[int(step)]
         if child is None:
-            break
+            return node, False
         node = child
-    return (node.start_mark.line + 1, node.start_mark.column + 1) if node is not None else (0, 0)
+    return node, True
 
 
 def node_lines(
