@@ -10,6 +10,9 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = (README, *sorted(DOCS.rglob("*.md")))
+DEVELOPER_PAGES = tuple(
+    ROOT / name for name in ("CONTRIBUTING.md", "ARCHITECTURE.md", "tests/benchmarks/README.md")
+)
 
 _BLOCK = re.compile(
     r'^```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"(?: title="(?P<title>[^"]+)")?\n'
@@ -61,7 +64,7 @@ def adapters() -> dict[str, Example]:
 
 
 def local_judges() -> dict[str, Example]:
-    """Return the recipes for judges on this machine; "all" has the files that all of them use."""
+    """Return the recipes for judges on this machine by the names of their servers."""
     return _examples("local_judge")
 
 
