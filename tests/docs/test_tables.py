@@ -11,7 +11,7 @@ import pytest_evalstudio
 from pytest_evalstudio import Registry
 from pytest_evalstudio.cli.commands import grouped_commands
 from pytest_evalstudio.formats.config import Configuration
-from support.evaluator_tables import BY_NEED
+from support.evaluator_tables import by_need
 from support.pages import DEVELOPER_PAGES, DOCS, PAGES, name_of, read
 from support.tables import API, CONFIGURATION, NOT_IN_FILES, Options, subcommands, table_in, with_tables
 
@@ -71,7 +71,7 @@ def test_differences_from_other_tools_are_those_that_the_page_shows() -> None:
 
 
 def test_every_evaluator_is_in_one_group() -> None:
-    grouped = [id for ids in BY_NEED.values() for id in ids]
+    grouped = [id for ids in by_need().values() for id in ids]
     assert sorted(grouped) == sorted(Registry().evaluators)
 
 

@@ -56,7 +56,7 @@ def repository(extended: Path) -> Path:
     """The same copy with the tests and the documentation, and the examples in the index of plugins."""
     for name in ("tests", "docs", "example_suites"):
         shutil.copytree(ROOT / name, extended / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("README.md", "CONTRIBUTING.md", "conftest.py", "pyproject.toml"):
+    for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / name, extended)
     with pytest.MonkeyPatch.context() as patch:
         use_copy(extended, patch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from pytest_evalstudio import Registry
@@ -16,6 +16,7 @@ from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS
 from support.documented import as_sentence, paragraphs, source_line
 from support.table_rows import head, row
 
+_FORM = "nothing: watch the form"
 _BY_NEED = {
     "an expected answer": """answer_accuracy answer_correctness answer_semantic_sentence_similarity
         answer_semantic_similarity bertscore bleu classification correctness_judge
@@ -40,17 +41,33 @@ _BY_NEED = {
         sensitive_data_leakage""",
     "nothing: search for harm and unfairness": """counterfactual_bias fairness_bias safety_judge sexism
         stereotypes toxicity""",
-    "nothing: watch the form": "looping_detection perplexity questions_drift self_consistency",
+    _FORM: "looping_detection perplexity questions_drift self_consistency",
 }
-BY_NEED: Mapping[str, Sequence[str]] = {need: names.split() for need, names in _BY_NEED.items()}
-"""What a test case has, to the evaluators that use it."""
+_BY_INPUT = {
+    "condition": "a condition, a schema or expected files",
+    "expected_output": "an expected answer",
+    "context": "the context of the answer",
+    "question": "only question and answer",
+}
+"""Groups of evaluators that are not listed above, by the first of these inputs that they need."""
+
+
+def by_need() -> dict[str, list[str]]:
+    """Return what a test case has, to the evaluators that use it."""
+    groups = {need: names.split() for need, names in _BY_NEED.items()}
+    listed = {id for ids in groups.values() for id in ids}
+    for id, spec in _specs().items():
+        if id not in listed:
+            need = next((_BY_INPUT[name] for name in _BY_INPUT if name in spec.needs), _FORM)
+            groups[need].append(id)
+    return groups
 
 
 def choice() -> Iterator[str]:
     """Yield the evaluators by what a test case has and by the models that they need."""
     specs = _specs()
     yield from head("You have", "No model", "Local model", "Judge")
-    for need, ids in BY_NEED.items():
+    for need, ids in by_need().items():
         cells = ([id for id in ids if _model_of(specs[id]) == model] for model in ("none", "local", "judge"))
         yield row(_capital(need), *(", ".join(_marked(specs[id]) for id in cell) or "–" for cell in cells))
 
@@ -58,7 +75,7 @@ def choice() -> Iterator[str]:
 def groups() -> Iterator[str]:
     """Yield a table for each need: what each evaluator measures."""
     specs = _specs()
-    for need, ids in BY_NEED.items():
+    for need, ids in by_need().items():
         yield from ("", f"### {_capital(need)}", "")
         yield from head("Evaluator", "Measures")
         for id in ids:
