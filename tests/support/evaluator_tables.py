@@ -72,16 +72,6 @@ def choice() -> Iterator[str]:
         yield row(_capital(need), *(", ".join(_marked(specs[id]) for id in cell) or "–" for cell in cells))
 
 
-def groups() -> Iterator[str]:
-    """Yield a table for each need: what each evaluator measures."""
-    specs = _specs()
-    for need, ids in by_need().items():
-        yield from ("", f"### {_capital(need)}", "")
-        yield from head("Evaluator", "Measures")
-        for id in ids:
-            yield row(_marked(specs[id]), as_sentence(specs[id].description).replace("|", "\\|"))
-
-
 def overview() -> Iterator[str]:
     """Yield the inputs and the primary metric of each evaluator."""
     yield from head("Evaluator", "Needs", "Primary metric")
@@ -134,6 +124,10 @@ def _bound(metric: Metric) -> str:
     return f"`{metric.key}` {'≥' if metric.better == 'higher' else '≤'} {metric.threshold:g}"
 
 
+_MAX_DESCRIBED = 5
+"""An evaluator with more metrics is shown with their names only, which say what they are."""
+
+
 def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
     """Yield the metrics of an evaluator that has several, or one with a range of its own."""
     if tuple(metric.key for metric in spec.metrics) == BOOLEAN_KEYS:
@@ -145,6 +139,9 @@ def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
         yield from ("", f"All metrics: {kinds.pop()}.")
         kinds = {""}
     yield ""
+    if len(spec.metrics) > _MAX_DESCRIBED:
+        yield f"Metrics: {', '.join(_bound(metric) for metric in spec.metrics)}."
+        return
     for metric in spec.metrics:
         has_default = (metric.threshold, metric.better) == (0.75, "higher")
         shown = f"`{metric.key}`" if has_default else _bound(metric)
