@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
+
+import yaml
 
 from pytest_evalstudio.contrib.validation.workflow_file import read_workflow
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -25,5 +26,5 @@ def test_it_names_each_generator() -> None:
 
 
 def test_the_example_is_a_workflow() -> None:
-    text = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)[0]
-    assert read_workflow(Source("steps.md", text, json.loads(text))).name == "Bank"
+    text = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0]
+    assert read_workflow(Source("steps.md", text, yaml.safe_load(text))).name == "Bank"
