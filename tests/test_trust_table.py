@@ -53,6 +53,8 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "formats/agent_evaluation.py": (TOOLS,),
     "contrib/arena/battle_files.py": (BATTLES,),
     "formats/kinds.py": (SUITES, LABS, WORKFLOWS),
+    "api/updating.py": (SUITES, RECORDS),
+    "cli/update.py": (SUITES, RECORDS),
     "formats/guardrails.py": (GUARDRAILS,),
     "formats/marked_files.py": (MEASURES,),
     "formats/judge_examples.py": (MEASURES,),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.cli.common import FINDINGS, FINE, say
 from pytest_evalstudio.core.defaults import REPORT_FOLDER
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+from pytest_evalstudio.core.paths import path_below
 
 if TYPE_CHECKING:
     import argparse
@@ -51,15 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigurationError("--condition is for a single case; give one KEY")
     reader = RecordReader(record_path(arguments.run))
     observed = observations(reader.items(), arguments.keys, _model_key(reader, arguments.model))
-    paths = list(dict.fromkeys(Path(each.file) for each in observed))
-    for path in paths:
-        if not path.is_file():
-            raise ConfigurationError(
-                f"{path}: there is no such file here; run the command in the root folder of the tests"
-            )
+    paths = {file: _suite_path(file) for file in dict.fromkeys(each.file for each in observed)}
     updates = [
-        updated_file(path, [each for each in observed if Path(each.file) == path], arguments.condition)
-        for path in paths
+        updated_file(path, [each for each in observed if each.file == file], arguments.condition)
+        for file, path in paths.items()
     ]
     updates = [update for update in updates if update.after != update.before]
     if not updates:
@@ -74,6 +70,19 @@ def run(arguments: argparse.Namespace) -> int:
         _write(update)
         say(f"wrote {update.path}; `evalstudio baseline accept` takes the next run into the baseline")
     return FINE
+
+
+def _suite_path(file: str) -> Path:
+    """Return the path of a suite that a record names; a stranger's record must name no file elsewhere."""
+    try:
+        path_below(Path.cwd(), file)
+    except ValueError as exc:
+        raise ConfigurationError(f"{file}: {exc}") from None
+    if not Path(file).is_file():
+        raise ConfigurationError(
+            f"{file}: there is no such file here; run the command in the root folder of the tests"
+        )
+    return Path(file)
 
 
 def _model_key(reader: RecordReader, name: str) -> str:

@@ -1,6 +1,6 @@
 """Names of the documents of H2O Eval Studio, and of its open reference engine, that are read here.
 
-Each of these names is declared in this module and nowhere else; `docs/reference/guide-names.md` has the
+Each of these names is declared in this module and nowhere else; `docs/reference/evaluators.md` has the
 tables. Names that are read are reported once per file; any other unknown name gets the nearest known one.
 """
 

@@ -55,12 +55,10 @@ class Expectation:
 class AgentSanityCheck:
     """Share of an agent's artifacts that exist, are not empty, and are well-formed and as expected.
 
-    Expectations may ask for a structure and for values.
-
-    Keys of the row: `artifacts` (paths, or a folder), `expected_artifacts` (see `Expectation`), both relative
-    to the row's file. With `artifacts_dir`, a test lab's folder is searched for the files of the
-    model's chat messages on this case. Files that a host fetched from its agent are read where it stored
-    them. No other file outside the row's folder (and `artifacts_dir`) is opened.
+    Keys of the row: `artifacts` (paths, or a folder) and `expected_artifacts` (structure and values),
+    relative to the row's file. With `artifacts_dir`, a test lab's folder is searched for the files of the
+    model's messages on the case. Files that a host fetched are read where it stored them; no other file
+    outside the row's folder and `artifacts_dir` is opened.
 
     Source: Eval Studio user guide, agent sanity check.
     """

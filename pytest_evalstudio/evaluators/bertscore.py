@@ -34,11 +34,8 @@ _DIGITS = 6
 class BertScore:
     """Greedy cosine matches of contextual token embeddings, by the bert-score package.
 
-    The tokens of the answer are matched with those of the expected answer.
-
-    The figures are bert-score's own, without idf weights and rescaling; those below 0 count 0. Texts beyond
-    the model's limit are read in windows, none is cut off. `num_layers` need be given only for models that
-    bert-score does not know, whose last layer is used without it.
+    The figures are bert-score's own, without idf weights and rescaling; those below 0 count 0. Long texts
+    are read in windows. `num_layers` is needed only for models that bert-score does not know.
 
     Source: Zhang et al., 2020 (BERTScore).
     """

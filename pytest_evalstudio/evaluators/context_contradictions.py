@@ -37,9 +37,9 @@ _QUOTED_CHARS = 80
 class ContextContradictions:
     """Report whether no clause of the answer contradicts the clauses of the context that share its words.
 
-    A contradiction is another value, "all" for "some", a negation or an opposite. Rules find those of clauses
-    that are worded alike; they say nothing of a clause without a counterpart, so that a pass is no proof of
-    support. The metric is yes or no, and its threshold needs no calibration.
+    A contradiction is another value, "all" for "some", a negation or an opposite, in a clause that is worded
+    like one of the context. A pass is no proof of support. The metric is yes or no, and its threshold needs
+    no calibration.
 
     Source: own definition.
     """

@@ -42,9 +42,8 @@ class Effort:
 
     `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_model_calls`, `max_tokens`,
     `max_uncached_tokens`, `max_cache_write_tokens`, `max_seconds`, `max_cost_usd` and `max_cut_answers` are
-    limits for one answer, of a run or, in `evaluators`, of one case.
-    Without any of them the amounts are measured, and nothing decides. A limit on an amount that the host does
-    not report is an error. Repeated calls have the tool and all arguments of an earlier one.
+    limits for one answer. Without any of them nothing decides. A limit on an amount that the host does not
+    report is an error.
 
     Source: own definition; amounts as the host reports them.
     """

@@ -61,9 +61,8 @@ _FOUR_DIGITS = re.compile("[0-9]{4}")
 class EncodingGuardrail:
     """Condition, else PII detection, on the plain and the decoded text of answer and retrieved context.
 
-    Decoded are runs of base16, of base16 pairs with separators, of base64, also broken by spaces or lines,
-    and of character codes (decimal, base16, octal), also one inside another. The condition is checked on the
-    text followed by all that was decoded in it.
+    Base16, base64 and character codes (decimal, base16, octal) are decoded, also one inside another. The
+    condition is checked on the text followed by all that was decoded in it.
 
     Source: Eval Studio user guide, encoding guardrail; it cites "Jailbreaking DeepSeek R1 – Prompt Injection
     Using Charcodes".

@@ -34,15 +34,10 @@ _WORDS = {"asked_again": "asked for again", "contradicted": "contradicted"}
 class FactRetention:
     """Facts that the user gave in a conversation are neither asked for again nor contradicted.
 
-    Facts are identifiers with the word that names them ("booking E1"), e-mail and postal addresses, phone
-    numbers, amounts, dates, dates of birth and names ("my name is ..."), in English. Requests are recognised
-    by their form ("could you give me your booking code once more?", "when would you like to travel?"), by
-    rules for each kind of fact. A word that names several values is left out. `facts` declares others, e.g.
-    `[{value = "peanuts", asked_by = "(?i)any allerg"}]`: a later sentence of the assistant that the pattern
-    matches asks for the value again. Identifiers count as contradicted where their word is followed by
-    another one that nobody has named.
-
-    A case without earlier messages or without such facts is not scored.
+    Facts are identifiers with the word before them ("booking E1"), addresses, phone numbers, amounts, dates
+    and names ("my name is ..."), in English. Requests are recognised by their form. `facts` declares others,
+    e.g. `[{value = "peanuts", asked_by = "(?i)any allerg"}]`: a later sentence of the assistant that the
+    pattern matches asks for the value again. A case without earlier messages or such facts is not scored.
 
     Source: own rules; the idea is that of DeepEval's knowledge retention, which asks a judge.
     """

@@ -34,13 +34,11 @@ _VALUE_CHARS = 100
 class FinalState:
     """The application is in the expected state after the answer or the conversation.
 
-    The key `expected_state` of a test case maps JSON pointers (RFC 6901) to values or matchers (`$any`,
-    `$absent`, `$one_of`, `$regex`, `$approx`, `$contains`, `$schema`). The host gives the state with the
-    answer. A case without the key is not scored, and one whose host gives no state is an error.
+    The key `expected_state` of a test case maps JSON pointers (RFC 6901) to values or matchers. The host
+    gives the state with the answer; without it, a case with the key is an error.
 
-    `unexpected_changes` counts the values that differ from the state before and that no expectation is about;
-    it is measured where the host gives the state before, too. `ignore` lists patterns of pointers that may
-    change, e.g. "/log/*". `forbid_changes` makes an unexpected change a failure.
+    `unexpected_changes` needs the state before the question, too. `ignore` lists patterns of pointers that
+    may change, e.g. "/log/*". `forbid_changes` makes an unexpected change a failure.
 
     Source: comparison of data bases in τ-bench (Yao et al., 2024), stated by pointers.
     """

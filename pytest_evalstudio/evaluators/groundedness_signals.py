@@ -100,10 +100,9 @@ class _Read:
 class GroundednessSignals:
     """Probability that the context supports the answer, by explainable signals and published weights.
 
-    Words, word pairs, phrases, numbers, names, negations, restrictions and opposites are compared with the
-    context. Where `[embeddings]` names a model, token alignment and sentence similarity are added; where
-    `[nli]` names one, entailment. The question is no support. Each sentence is explained by the signals that
-    lower its score.
+    Words, phrases, numbers, names, negations, restrictions and opposites are compared with the context.
+    Where `[embeddings]` names a model, token alignment and sentence similarity are added; where `[nli]`
+    names one, entailment. Each sentence is explained by the signals that lower its score.
 
     Source: this project; `tests/benchmarks/fit_groundedness.py` fits the weights.
     """

@@ -163,12 +163,9 @@ class HcatContextRelevancy:
 class HcatNliGroundedness:
     """Distance of the answer's sentences to the boundary of entailment by the context, by an NLI model.
 
-    The scores are mean and minimum over the sentences.
-
-    The context is the premise, each sentence a hypothesis. A sentence beyond the boundary is marked as a
-    potential hallucination. `boundary`: "logit" is that of the paper, the hyperplane where the entailment
-    logit is 0; "class" is the nearest hyperplane where another class is equally likely, which does not depend
-    on scale and shift of the model's head.
+    Mean and minimum over the sentences; the context is the premise. A sentence beyond the boundary is marked
+    as a potential hallucination. `boundary`: "logit" is that of the paper, where the entailment logit is 0;
+    "class" is the nearest hyperplane where another class is equally likely.
 
     Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.2.2.
     """

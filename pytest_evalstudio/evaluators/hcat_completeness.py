@@ -45,11 +45,9 @@ from pytest_evalstudio.text.figures import figure
 class HcatCompleteness:
     """Best cosine of each context sentence with the answer, and the distance of the two texts.
 
-    The first metric is the mean over the context's sentences of the best cosine with a sentence of the
-    answer. The second treats both texts as distributions of sentences.
-
-    The distance is the exact 1-Wasserstein distance with the cosine distance as cost. The paper's average of
-    all pairwise distances is the cost of one particular plan and an upper bound; it is a metric as well.
+    The first metric is the mean, over the context's sentences, of the best cosine with a sentence of the
+    answer. The distance is the exact 1-Wasserstein distance of the two sets of sentences, with the cosine
+    distance as cost; the paper's average of all pairwise distances is an upper bound.
 
     Source: Sudjianto et al., 2024 (Human-Calibrated Automated Testing), section 3.3.
     """

@@ -28,10 +28,9 @@ from pytest_evalstudio.metrics.json_schema import json_fault, read_schema
 class JsonSchema:
     """The whole answer parses as JSON and is valid under a schema.
 
-    `json_schema` is a schema, its JSON text (which begins with a brace), or the path of its file; {} asks for
-    JSON of any shape. OpenAI's form of a response format (`name`, `strict`, `schema`) is unwrapped, unknown
-    keywords are errors, and `format` is checked. A case may bring its own under the key `json_schema`, paths
-    relative to its file. The context is not judged.
+    `json_schema` is a schema, its JSON text, or the path of its file; {} asks for JSON of any shape.
+    OpenAI's form of a response format is unwrapped, unknown keywords are errors, and `format` is checked. A
+    case may bring its own under the key `json_schema`. The context is not judged.
 
     Source: JSON Schema, draft 2020-12.
     """

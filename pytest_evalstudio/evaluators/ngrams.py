@@ -46,8 +46,7 @@ class Rouge:
     """F1 of words, word pairs and longest common word sequence with the expected output, Porter-stemmed.
 
     Words and figures of ASCII texts are those of the rouge-score package. In other texts, words are runs of
-    letters, digits and marks of any script; each letter of a script without spaces is a word, and so is each
-    emoji. Two such words have no ROUGE-2.
+    letters, digits and marks; each letter of a script without spaces is a word.
 
     Source: Lin, 2004 (ROUGE: A Package for Automatic Evaluation of Summaries).
     """

@@ -38,9 +38,8 @@ from pytest_evalstudio.metrics.likelihood import perplexity
 class Perplexity:
     """Perplexity of the answer under a language model: exp of the mean cross-entropy of its tokens.
 
-    The model's start token precedes the answer, so that a single word has a perplexity. A long answer is read
-    in windows that move by `stride` tokens; each token has at least half the model's context. The
-    default threshold is infinite: without a configured threshold the evaluator only informs.
+    The model's start token precedes the answer. A long answer is read in windows that move by `stride`
+    tokens. The default threshold is infinite: without a configured threshold the evaluator only informs.
 
     Source: Jelinek et al., 1977; Eval Studio user guide, perplexity.
     """

@@ -37,9 +37,8 @@ BEST = 10
 class RubricJudge:
     """Grade of the answer by one criterion, on a scale whose grades are described.
 
-    Where the judge's service gives log probabilities (`logprobs = true` of its host), the score is the
-    expectation over the probabilities of the grades, which tells answers apart that get the same grade;
-    else it is the grade. Another scale than 1 to 5 needs a threshold of its own.
+    With `logprobs = true` of the judge's host, the score is the expectation over the probabilities of the
+    grades, else the grade. Another scale than 1 to 5 needs a threshold of its own.
 
     Attributes:
         criterion: its name, e.g. "Politeness".

@@ -62,13 +62,10 @@ def metric(
 class StepAlignment:
     """Edits that turn the steps of the answer into those of the retrieved context.
 
-    Edits are insertions, deletions and replacements.
-
-    Steps are items of lists and English imperative sentences, extracted by rules; with
-    `step_extractor = "llm"` the judge extracts them, with a question for the context and one for the answer.
-    Two steps are equal if they differ only in punctuation, case, articles or a few letters; with
-    `similarity = "embeddings"` also if their cosine is at least `similarity_threshold`. A context without
-    steps is not applicable.
+    Steps are items of lists and English imperative sentences; with `step_extractor = "llm"` the judge
+    extracts them. Two steps are equal if they differ only in punctuation, case, articles or a few letters;
+    with `similarity = "embeddings"` also if their cosine is at least `similarity_threshold`. A context
+    without steps is not applicable.
 
     Source: Eval Studio user guide, step alignment and completeness.
     """

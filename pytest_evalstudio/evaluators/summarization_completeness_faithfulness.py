@@ -57,11 +57,9 @@ MAX_PAIRS = 100_000
 class SummarizationCompletenessFaithfulness:
     """Similarity of the faithful part of a summary to the whole document, and SummaC's faithfulness.
 
-    The question is the document.
-
-    A sentence of the summary is faithful if a sentence of the document entails it with a probability of
-    `faithful_from` at least. SummaC Conv is a trained layer: it is computed where `conv_weights` names a file
-    with its weights, and is not applicable elsewhere.
+    The question is the document. A sentence of the summary is faithful if a sentence of the document entails
+    it with a probability of at least `faithful_from`. SummaC Conv is computed only where `conv_weights`
+    names a file with its trained layer.
 
     Source: Laban et al., 2022 (SummaC).
     """

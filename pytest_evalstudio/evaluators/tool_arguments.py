@@ -31,14 +31,12 @@ _SHOWN = 5
 class ToolArguments:
     """The model calls tools that exist, with arguments that their definitions permit.
 
-    `tools` is a JSON file with the definitions of the tools, or a list of them, in the form of OpenAI,
-    Anthropic, Bedrock or MCP. An unknown tool, an unknown parameter, arguments that are no JSON object, and
-    arguments that are not valid under the JSON Schema are faults. Without definitions, only the form of the
-    arguments is checked. An answer without calls is not scored.
+    `tools` is a JSON file or list with the definitions of the tools, in the form of OpenAI, Anthropic,
+    Bedrock or MCP. Unknown tools, unknown parameters and invalid arguments are faults; without definitions,
+    only the form of the arguments is checked. An answer without calls is not scored.
 
-    The second metric is the share of identifiers among the arguments that stand in the question, the
-    conversation, the context or the result of an earlier call: others may be invented. It decides only with a
-    threshold of yours.
+    The second metric is the share of identifiers in the arguments that occur in the question, the
+    conversation, the context or the result of an earlier call. It decides only with a threshold of yours.
 
     Source: JSON Schema, draft 2020-12; own definition of support.
     """

@@ -52,17 +52,11 @@ def _share(key: str, name: str, description: str) -> Metric:
 class ToolCalls:
     """The model calls the tools that the case expects, with the expected arguments.
 
-    The key `expected_tool_calls` of a test case lists the calls; values of arguments are literals or matchers
-    (`$any`, `$absent`, `$one_of`, `$regex`, `$approx`, `$contains`, `$schema`). A case without the key is not
-    scored; an empty list expects no call. Each expected call is paired with one call of the same tool, so
-    that most pairs match.
-
-    `mode`: "any_order" asks for these calls and no other; "exact" also for their order; "in_order" for these
-    calls in this order, with others between them; "superset" for these calls, with others; "subset" for no
-    call that is not expected. `only` and `ignore` are patterns of names, e.g. to judge only the tools that
-    change something. `other_arguments` says whether arguments that an expectation does not name are allowed
-    ("allow") or wrong ("forbid"). `tools` is a JSON file with the definitions of the tools, or a list of
-    them: an argument that has the default of its definition counts as absent.
+    The key `expected_tool_calls` of a test case lists the calls; arguments are literals or matchers. A case
+    without the key is not scored; an empty list expects no call. `mode` is "any_order", "exact", "in_order",
+    "superset" or "subset": whether order and further calls count. `only` and `ignore` are patterns of names.
+    `other_arguments`: "allow" or "forbid" arguments that no expectation has. `tools` has definitions of the
+    tools: an argument with its default counts as absent.
 
     Source: trajectory matching of ADK, Vertex AI and agentevals, with a best assignment for repeated calls.
     """

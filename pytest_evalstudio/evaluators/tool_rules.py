@@ -92,10 +92,9 @@ class BrokenRule:
 class ToolRules:
     """The calls of tools keep all rules.
 
-    `rules` is a list of tables, each with a pattern of tools and what it asks of their calls:
-    `{tool = "cancel_*", after = "get_reservation"}`, `never = true`, `at_most = 2`, `at_least = 1`,
-    `not_after_error = true`, `needs_confirmation = true` (the user's message before the call begins with
-    "yes", "go ahead" or the like). The reason names the broken rules and the calls.
+    `rules` is a list of tables, each with a pattern of tools and a rule for their calls: `{tool =
+    "cancel_*", after = "get_reservation"}`, `never = true`, `at_most = 2`, `at_least = 1`, `not_after_error
+    = true`, `needs_confirmation = true` (the user's message before the call agrees).
 
     Source: policies of tool use as in τ-bench (Yao et al., 2024), stated as data.
     """

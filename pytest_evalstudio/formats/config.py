@@ -200,7 +200,7 @@ class ComparisonTable(Table):
 
 
 class TraceTable(Table):
-    """Spans of the tested applications, received while they answer; see `docs/how-to/traces.md`.
+    """Spans of the tested applications, received while they answer; see `docs/scale/traces.md`.
 
     Attributes:
         in_process: whether spans of applications in this process are read, from the OpenTelemetry SDK.

@@ -49,7 +49,7 @@ _CHECKED_IF_EMPTY = ("evaluators", "runs", "fail_on")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declare the options; docs/reference/options.md says what each does."""
+    """Declare the options; docs/reference/configuration.md says what each does."""
     import_plainly()
     add_options(parser)
 

@@ -153,7 +153,7 @@ INI_KEYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare the options; docs/reference/options.md says what each does."""
+    """Declare the options; docs/reference/configuration.md says what each does."""
     group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
     for name, settings in OPTIONS.items():
         group.addoption(name, **deepcopy(settings))  # lists of a session are its own

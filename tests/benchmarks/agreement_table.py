@@ -1,7 +1,7 @@
 """Write the table of the documentation that compares all evaluators with human labels.
 
 usage: python tests/benchmarks/agreement_table.py --sample NAME LAB LABELS [--sample …] [--config FILE]
-           [--page docs/explanation/agreement.md]
+           [--page tests/benchmarks/agreement.md]
 
 Every evaluator that compares an answer with a context or an expected output is run on every sample. A cell
 shows the area under the ROC curve with its 95 % interval, the cut that agrees best, and its balanced

@@ -144,6 +144,20 @@ def test_faults_are_named_and_nothing_is_written(
     assert text(project) == YAML
 
 
+def test_a_record_that_names_a_file_elsewhere_changes_nothing(project: Project) -> None:
+    project.run()
+    record = project.folder / "evalstudio-report" / "record.jsonl"
+    elsewhere = project.folder.parent / "other_suite.yaml"
+    elsewhere.write_text(YAML, encoding="utf-8")
+    for name in ("../other_suite.yaml", str(elsewhere)):
+        content = record.read_text(encoding="utf-8")
+        record.write_text(content.replace('"fees_suite.yaml"', f'"{name}"'), encoding="utf-8")
+        result = project.run_command("update", "card", "--yes")
+        assert result.ret == 2, result.stderr.str()
+        record.write_text(content, encoding="utf-8")
+    assert elsewhere.read_text(encoding="utf-8") == YAML
+
+
 def test_a_file_with_faults_and_one_that_is_gone_are_refused(project: Project) -> None:
     project.run()
     project.write("fees_suite.yaml", YAML + "      - {key: broken}\n")

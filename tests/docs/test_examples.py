@@ -21,9 +21,9 @@ for name in ("tests", "api", "robust", "shouting", "step"):
     EXAMPLES[name].files["fees.md"] = EXAMPLES["fees"].files["fees.md"]
 EXAMPLES["shrunk"].files |= {
     name: EXAMPLES[source].files[name]
-    for name, source in {"robust_suite.json": "robust", "fees.md": "fees"}.items()
+    for name, source in {"robust_suite.yaml": "robust", "fees.md": "fees"}.items()
 }
-EXAMPLES["shouting"].files["robust_suite.json"] = EXAMPLES["robust"].files["robust_suite.json"]
+EXAMPLES["shouting"].files["robust_suite.yaml"] = EXAMPLES["robust"].files["robust_suite.yaml"]
 OUTCOMES = {
     "calibration": "2 failed, 1 passed",
     "fees": "1 failed, 1 passed",

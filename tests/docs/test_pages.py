@@ -15,10 +15,10 @@ import yaml
 from pytest_evalstudio.cli.main import parser_of_commands
 from pytest_evalstudio.contrib.tables.scores_file import ScoresFile
 from pytest_evalstudio.formats.config import configuration
-from support.pages import PAGES, ROOT, blocks, name_of, prose, read
+from support.pages import DEVELOPER_PAGES, PAGES, blocks, name_of, prose, read
 from support.tables import Options
 
-EVERY_PAGE = pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)
+EVERY_PAGE = pytest.mark.parametrize("page", [*PAGES, *DEVELOPER_PAGES], ids=name_of)
 LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
 
 

@@ -9,9 +9,11 @@ import pytest
 
 import pytest_evalstudio
 from pytest_evalstudio import Registry
+from pytest_evalstudio.cli.commands import grouped_commands
 from pytest_evalstudio.formats.config import Configuration
-from support.pages import DOCS, PAGES, name_of, read
-from support.tables import API, NOT_IN_FILES, Options, subcommands, table_in, with_tables
+from support.evaluator_tables import by_need
+from support.pages import DEVELOPER_PAGES, DOCS, PAGES, name_of, read
+from support.tables import API, CONFIGURATION, NOT_IN_FILES, Options, subcommands, table_in, with_tables
 
 REFERENCE = DOCS / "reference"
 
@@ -22,33 +24,39 @@ def rows(page: str, table: str) -> list[str]:
     return [re.match(r"`([^` ]+)", row[0])[1] for row in cells]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, *DEVELOPER_PAGES], ids=name_of)
 def test_the_tables_of_a_page_are_as_the_code_has_them(page: Path) -> None:
     assert with_tables(read(page)) == read(page), "run: python tests/support/tables.py"
 
 
 def test_every_option_is_in_the_table() -> None:
     declared = Options()
-    assert rows("reference/options.md", "options") == [
+    assert rows("reference/configuration.md", "options") == [
         *(name.split()[0] for name, _ in declared.declared),
         *(name for name, _, _ in declared.ini),
     ]
 
 
-def test_every_configuration_key_is_in_the_table() -> None:
-    top = dict.fromkeys(
-        name.partition(".")[0] for name in rows("reference/configuration.md", "configuration")
-    )
-    assert list(top) == [
+def test_every_configuration_key_is_in_one_table() -> None:
+    page = "reference/configuration.md"
+    shown = rows(page, "local_models")
+    for title in CONFIGURATION:
+        if title != "local_models":
+            shown += dict.fromkeys(name.partition(".")[0] for name in rows(page, f"configuration_{title}"))
+    assert sorted(shown) == sorted(
         field.alias or name for name, field in Configuration.model_fields.items() if name not in NOT_IN_FILES
-    ]
+    )
+
+
+def test_every_step_is_in_the_table_of_parameters() -> None:
+    assert set(rows("reference/configuration.md", "step_parameters")) == set(Registry().steps)
 
 
 def test_every_evaluator_host_and_perturbator_is_in_its_table() -> None:
     registry = Registry()
     assert rows("reference/evaluators.md", "evaluators") == list(registry.evaluators)
     assert rows("reference/hosts.md", "hosts") == list(registry.hosts)
-    assert rows("how-to/perturbations.md", "perturbators") == list(registry.perturbators)
+    assert rows("judge/perturbations.md", "perturbators") == list(registry.perturbators)
 
 
 def test_differences_from_other_tools_are_those_that_the_page_shows() -> None:
@@ -62,11 +70,30 @@ def test_differences_from_other_tools_are_those_that_the_page_shows() -> None:
     assert documented == {id: spec.difference for id, spec in specs.items() if spec.difference}
 
 
-def test_every_command_is_in_the_table() -> None:
-    table = table_in(read(REFERENCE / "commands.md"), "commands")
-    assert [row[0].split()[1] for row in table] == [name for name, _, _ in subcommands()]
+def test_every_evaluator_is_in_one_group() -> None:
+    grouped = [id for ids in by_need().values() for id in ids]
+    assert sorted(grouped) == sorted(Registry().evaluators)
 
 
-def test_every_public_name_is_on_the_page_of_one_task() -> None:
+def test_evaluators_that_need_labels_are_marked() -> None:
+    """A score for support by words or embeddings has no threshold without labels."""
+    cells = table_in(read(REFERENCE / "evaluators.md"), "evaluators")
+    marked = {re.findall(r"`(\w+)`", row[0])[0] for row in cells if "†" in row[0]}
+    assert marked == {
+        "groundedness",
+        "groundedness_signals",
+        "hcat_groundedness",
+        "lexical_groundedness",
+    }
+
+
+def test_every_command_is_in_one_table() -> None:
+    text = read(REFERENCE / "commands.md")
+    groups = [group.replace(" ", "_") for group in grouped_commands()]
+    shown = [row[0].strip("`").split()[1] for group in groups for row in table_in(text, f"commands_{group}")]
+    assert sorted(shown) == sorted(name for name, _, _ in subcommands())
+
+
+def test_every_public_name_is_in_one_section() -> None:
     names = [name for task in API.values() for name in task]
     assert sorted(names) == sorted(pytest_evalstudio.__all__)

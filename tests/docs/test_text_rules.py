@@ -1,4 +1,4 @@
-"""The tables of `docs/explanation/text.md`: each row is a test."""
+"""The tables of `tests/data/text/rules.md`: each row is a test."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from pytest_evalstudio.text.stated_values import find_value, value_alone
 from pytest_evalstudio.text.thoughts import split_thoughts
 from pytest_evalstudio.text.words import words_of
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "text.md"
+PAGE = Path(__file__).parents[1] / "data" / "text" / "rules.md"
 
 
 def _is_supported(source: str, answer: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "verdicts.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "verdicts-and-statistics.md"
 TESTS = Path(__file__).parents[1] / "plugin"
 SHOWN_BY = {
     "an expectation has no reader": (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.pages import PAGES, ROOT, name_of, prose, read
+from support.pages import DEVELOPER_PAGES, PAGES, name_of, prose, read
 
 INSTEAD = {
     r"len[dt]s?\b|lenders?\b": "provide, ModelProvider",
@@ -23,7 +23,8 @@ INSTEAD = {
     r"(?:at the end|next to it|beside it) stands?\b": "put the subject first",
     r"of course\b|simply\b|obviously\b": "leave it out",
 }
-EVERY_PAGE = pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=name_of)
+NOTICES = ("Costs money", "Leaves your machine", "Common mistake", "Why")
+EVERY_PAGE = pytest.mark.parametrize("page", [*PAGES, *DEVELOPER_PAGES], ids=name_of)
 
 
 @EVERY_PAGE
@@ -52,3 +53,9 @@ def test_sentences_are_short(page: Path) -> None:
     ]
     long = [sentence for sentence in sentences if len(sentence.split()) > 35]
     assert len(long) <= max(1, len(sentences) // 10), long
+
+
+@EVERY_PAGE
+def test_a_notice_has_one_of_four_titles(page: Path) -> None:
+    titles = re.findall(r"^[!?]{3}\+? \w+ ?(.*)$", read(page), re.MULTILINE)
+    assert set(titles) <= {f'"{title}"' for title in NOTICES}

@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,9 @@ from support.service import Service, running
 pytestmark = pytest.mark.slow
 
 RECIPES = local_judges()
-COMMON = RECIPES.pop("all").files
+DATA = Path(__file__).parents[1] / "data" / "judges"
+COMMON = {name: (DATA / name).read_text(encoding="utf-8") for name in ("labels.csv", "answers_dataset.json")}
+"""Twelve answers, half of them good, with their labels."""
 CHECK = ["judge-check", "labels.csv", "--lab", "answers_dataset.json", "--evaluator", "groundedness_judge"]
 by_recipe = pytest.mark.parametrize("recipe", RECIPES)
 

@@ -223,8 +223,8 @@ def test_the_recipe_for_a_service_gives_the_same(
 
 @contextmanager
 def served(project: Project, *, receiver: int, port: int) -> Iterator[None]:
-    """Run the service as the recipe in docs/how-to/traces.md says."""
-    recipe = (Path(__file__).parents[2] / "docs" / "how-to" / "traces.md").read_text(encoding="utf-8")
+    """Run the service as the recipe in docs/scale/traces.md says."""
+    recipe = (Path(__file__).parents[2] / "docs" / "scale" / "traces.md").read_text(encoding="utf-8")
     [export, delay] = re.findall(r"^export ([^#\n]*)", recipe, re.MULTILINE)
     [command] = re.findall(r"^(opentelemetry-instrument .*)$", recipe, re.MULTILINE)
     pairs = f"{export} {delay}".replace("4318", str(receiver)).split()

@@ -1,4 +1,4 @@
-"""Perturbed questions that were graded by the rubric of the documentation."""
+"""Perturbed questions that were graded by the rubric of their folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_evalstudio.core.plugins.registry import Registry
 GRADED = Path(__file__).parents[1] / "data/perturbations/graded.csv"
 CONTROL = "control"
 """Rows with a planted change of the meaning, which the graders could not tell from the others."""
-PAGE = Path(__file__).parents[2] / "docs/how-to/perturbations.md"
+PAGE = GRADED.with_name("README.md")
 
 
 def grades() -> dict[tuple[str, str], list[tuple[bool, bool]]]:
@@ -26,7 +26,7 @@ def grades() -> dict[tuple[str, str], list[tuple[bool, bool]]]:
 
 
 def table() -> list[str]:
-    """Return the rows of the documentation's table: good by each grader and by both, of all."""
+    """Return the rows of the folder's table: good by each grader and by both, of all."""
     by_level = grades()
     del by_level[CONTROL, ""]
     order = {level.lower(): number for number, level in enumerate(INTENSITIES)}

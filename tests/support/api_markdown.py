@@ -1,69 +1,112 @@
-"""Public names as Markdown: signature, description, parameters, errors and examples of their docstrings."""
+"""Public names as Markdown: signature, first line of the docstring, and methods."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from pydantic import BaseModel
 
-from pytest_evalstudio.core.docstrings import attribute_description
-
-SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises")
-_TITLE = re.compile(rf"({'|'.join(SECTIONS)}):\s*")
-_ENTRY = re.compile(r" {4}([\w*][\w*.,` ]*): (.*)")
 _MAX_CHARS = 100
 """Width of a signature on one line."""
-_MAX_DEFAULT_CHARS = 60
+_MAX_DEFAULT_CHARS = 40
+_MAX_TYPED_FIELDS = 8
+"""A class with more fields is shown with their names only, a call with more parameters without types."""
+
+
+_RETURNED = (
+    "Results",
+    "Report",
+    "Generated",
+    "ScoredTable",
+    "ConfiguredHost",
+    "Check",
+    "AskedModel",
+    "EvalCase",
+    "EvalModel",
+    "EvalPerturb",
+    "EvalSuite",
+    "EvalGuard",
+    "Tools",
+    "Registry",
+)
+"""Classes whose objects users get and do not make."""
 
 
 def markdown_of(name: str, value: Any) -> Iterator[str]:
-    """Yield the lines that describe a public class or function, headings from level 2."""
-    yield f"## {name}"
+    """Yield the lines that describe a public class or function, headings from level 3."""
+    yield f"### {name}"
     yield ""
-    yield from _described(name, value)
+    yield first_line(value)
+    yield ""
+    fields = _fields_of(value)
+    if len(fields) > _MAX_TYPED_FIELDS:
+        yield f"Fields, given by keyword: {', '.join(f'`{field}`' for field in fields)}."
+        yield ""
+    elif name in _RETURNED:
+        pass
+    elif _count(value) > _MAX_TYPED_FIELDS:
+        yield f"Call: `{_call(name, value)}`."
+        yield ""
+    elif signature := _signature(name, value):
+        yield from ("```python", *signature, "```", "")
     if inspect.isclass(value):
         for method, function in _methods(value):
-            yield f"### {name}.{method}"
-            yield ""
-            yield from _described(f"{name}.{method}", function)
+            yield f"* `{_call(method, function)}`: {first_line(function)}"
+        yield ""
+
+
+def _count(function: Any) -> int:
+    """Return the number of parameters of a function or class of code, 0 for other objects."""
+    is_code = inspect.isfunction(function) or (inspect.isclass(function) and not _fields_of(function))
+    try:
+        return len(inspect.signature(function).parameters) if is_code else 0
+    except (TypeError, ValueError):
+        return 0
+
+
+def first_line(value: Any) -> str:
+    """Return the first sentence of a docstring."""
+    return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
+
+
+def _fields_of(value: Any) -> list[str]:
+    """Return the fields of a class of data, [] for other objects."""
+    if _is_model(value):
+        return list(value.model_fields)
+    if inspect.isclass(value) and issubclass(value, msgspec.Struct):
+        return list(value.__struct_fields__)
+    return []
+
+
+def _call(name: str, value: Any) -> str:
+    """Return the call of a method without types."""
+    if isinstance(value, property):
+        return name
+    texts: list[str] = []
+    for parameter in inspect.signature(value).parameters.values():
+        if parameter.name in ("self", "cls"):
+            continue
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not any(text[0] == "*" for text in texts):
+            texts.append("*")
+        texts.append(_parameter(parameter.replace(annotation=inspect.Parameter.empty)))
+    return f"{name}({', '.join(texts)})"
 
 
 def _methods(cls: type) -> Iterator[tuple[str, Any]]:
     """Yield the public methods and properties of a class with a docstring of their own, in their order."""
     for name, member in vars(cls).items():
-        if name.startswith("_"):
+        if name.startswith("_") or name == "model_post_init":
             continue
         if isinstance(member, classmethod | staticmethod):
             member = member.__func__
         is_function = inspect.isfunction(member) or isinstance(member, property)
         if is_function and inspect.getdoc(member):
             yield name, member
-
-
-def _described(name: str, value: Any) -> Iterator[str]:
-    signature = _signature(name, value)
-    if signature:
-        yield "```python"
-        yield from signature
-        yield "```"
-        yield ""
-    yield from _docstring(_with_inherited(value) if _is_model(value) else inspect.getdoc(value) or "")
-
-
-def _with_inherited(model: type[BaseModel]) -> str:
-    """Return the docstring of a format, its attributes with those of its bases."""
-    text = inspect.getdoc(model) or ""
-    head, title, rest = text.partition("Attributes:\n")
-    described = {name: attribute_description(model, name) for name in model.model_fields}
-    lines = [f"    {name}: {description}" for name, description in described.items() if description]
-    if not title or all(f"    {name}: " in rest for name, description in described.items() if description):
-        return text
-    return head + title + "\n".join(lines) + "".join(rest.partition("\n\n")[1:])
 
 
 def _signature(name: str, value: Any) -> list[str]:
@@ -173,48 +216,3 @@ def _without_metadata(annotation: str) -> str:
         type_alone = annotation[start + len("Annotated[") : comma or end]
         annotation = f"{prefix}{type_alone}{annotation[end + 1 :]}"
     return annotation
-
-
-def _docstring(text: str) -> Iterator[str]:
-    """Yield a docstring of Google's style as Markdown."""
-    lines = text.splitlines()
-    index = 0
-    while index < len(lines):
-        line = lines[index]
-        if title := _TITLE.fullmatch(line):
-            end = _end_of_section(lines, index + 1)
-            yield f"**{title[1]}**"
-            yield ""
-            yield from _entries(lines[index + 1 : end])
-            yield ""
-            index = end
-        elif line.startswith(">>>"):
-            end = next((i for i in range(index, len(lines)) if not lines[i].strip()), len(lines))
-            yield from ("```pycon", *lines[index:end], "```")
-            index = end
-        else:
-            yield line
-            index += 1
-    yield ""
-
-
-def _end_of_section(lines: Sequence[str], start: int) -> int:
-    """Return the index of the first line after a section, which is indented."""
-    return next(
-        (i for i in range(start, len(lines)) if lines[i] and not lines[i].startswith("    ")), len(lines)
-    )
-
-
-def _entries(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the entries of a section as a list; a section without names is a paragraph."""
-    entries: list[str] = []
-    for line in lines:
-        entry = _ENTRY.fullmatch(line)
-        if entry:
-            names = ", ".join(f"`{name.strip()}`" for name in entry[1].split(","))
-            entries.append(f"* {names}: {entry[2]}")
-        elif line.strip() and entries:
-            entries[-1] += f" {line.strip()}"
-        elif line.strip():
-            entries.append(line.strip())
-    yield from entries

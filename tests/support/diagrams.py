@@ -27,6 +27,26 @@ MESSAGES = (
 )
 
 
+STEPS = {
+    "Make questions": (
+        ("1 Topics", "group the chunks of the documents"),
+        ("2 Questions", "write test cases from the chunks"),
+        ("3 Check", "reject cases that their chunk contradicts"),
+    ),
+    "Judge answers": (
+        ("4 Evaluation", "controls, then the model's answers"),
+        ("5 Labels of people", "thresholds and error rates"),
+        ("6 Clusters of failures", "for a person to find the cause"),
+    ),
+    "Decide": (
+        ("7 Weak points", "topics that score lower"),
+        ("8 Other wordings", "verdicts that flip"),
+        ("9 Attacks", "answers that give way"),
+    ),
+}
+"""Groups of the steps of a validation, to title and content of each step."""
+
+
 class Box(NamedTuple):
     """A box with up to two lines of text; its place is its upper left corner."""
 
@@ -39,7 +59,13 @@ class Box(NamedTuple):
 
 def main() -> None:
     """Write all diagrams."""
-    for name, svg in (("flow", flow()), ("sequence", sequence()), ("comparison-verdict", verdict())):
+    drawings = {
+        "flow": flow(),
+        "sequence": sequence(),
+        "comparison-verdict": verdict(),
+        "nine-steps": nine_steps(),
+    }
+    for name, svg in drawings.items():
         (IMAGES / f"{name}.svg").write_text(svg, encoding="utf-8")
 
 
@@ -99,6 +125,23 @@ def verdict() -> str:
     canvas.text(
         280, 315, "no: inconclusive, with the drop that cannot be excluded and the cases that would settle it"
     )
+    return canvas.finish()
+
+
+def nine_steps() -> str:
+    """Return the nine steps of a validation in three groups."""
+    width, gap, top = 280, 40, 62
+    canvas = Canvas("The nine steps of a validation", width=3 * width + 2 * gap + 40, height=300)
+    for column, (title, steps) in enumerate(STEPS.items()):
+        left = 20 + column * (width + gap)
+        canvas.text(left + width / 2, 34, title, anchor="middle", classes="b")
+        for number, lines in enumerate(steps):
+            y = top + number * (BOX_HEIGHT + 22)
+            _box(canvas, Box(left, y, lines, width=width, colour=COLOURS[0] if column < 2 else GOOD))
+            if number:
+                _arrow(canvas, left + width / 2, y - 22, left + width / 2, y)
+        if column:
+            _arrow(canvas, left - gap, top + BOX_HEIGHT / 2, left, top + BOX_HEIGHT / 2)
     return canvas.finish()
 
 

@@ -9,7 +9,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
-PAGES = (README, *sorted(DOCS.rglob("*.md")))
+DEVELOPER_PAGES = tuple(
+    ROOT / name
+    for name in ("CONTRIBUTING.md", "docs/development/architecture.md", "tests/benchmarks/README.md")
+)
+PAGES = (README, *(page for page in sorted(DOCS.rglob("*.md")) if page not in DEVELOPER_PAGES))
 
 _BLOCK = re.compile(
     r'^```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"(?: title="(?P<title>[^"]+)")?\n'
@@ -61,7 +65,7 @@ def adapters() -> dict[str, Example]:
 
 
 def local_judges() -> dict[str, Example]:
-    """Return the recipes for judges on this machine; "all" has the files that all of them use."""
+    """Return the recipes for judges on this machine by the names of their servers."""
     return _examples("local_judge")
 
 

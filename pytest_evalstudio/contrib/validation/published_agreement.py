@@ -42,7 +42,7 @@ PUBLISHED: Mapping[str, tuple[str, str, str]] = {
     "step_alignment.insertions": ("", "0.49 (0.37–0.62)", "0.59 (0.47–0.71)"),
     "step_alignment.retrieved_context_steps": ("", "0.51 (0.38–0.63)", "0.41 (0.29–0.53)"),
 }
-"""`evaluator.metric` to a figure per sample, "" for none. Source: `docs/explanation/agreement.md`."""
+"""`evaluator.metric` to a figure per sample, "" for none. Source: `tests/benchmarks/agreement.md`."""
 
 
 def published_agreement(metric: str) -> str:
