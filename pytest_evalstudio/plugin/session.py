@@ -16,7 +16,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
 from pytest_evalstudio.plugin.display import FileWarnings, SafeTerminal, shown_line, usage_error
 from pytest_evalstudio.plugin.failure_display import FailureDisplay
 from pytest_evalstudio.plugin.figures import PREFIX as PROPERTIES
-from pytest_evalstudio.plugin.keys import FROZEN, SPENT
+from pytest_evalstudio.plugin.keys import COUNTS, FROZEN, SPENT
 from pytest_evalstudio.plugin.late_fixtures import PREFIX, evaluates
 from pytest_evalstudio.plugin.options import settings_of
 from pytest_evalstudio.plugin.planning import (
@@ -352,6 +352,8 @@ class EvalSession:
         from pytest_evalstudio.plugin.closing import session_result
 
         self._session = session
+        if session.config.stash[COUNTS].overruled and exit_status == pytest.ExitCode.OK:
+            exit_status = session.exitstatus = pytest.ExitCode.TESTS_FAILED
         end = session_result(session, exit_status, deselected=self.leaves_out_cases, collected=self.collected)
         self.recorder.finish(end, lambda: self.services.baseline)
         output = self.recorder.output

@@ -339,12 +339,28 @@ class SessionEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
         failed_besides: tests that failed without a failing entry in the record, e.g. by an assertion of their
             own or in a fixture.
         failed_names: node ids of the first of them.
+        overruled: node ids of tests that fail when scored, and that a plugin reported to pytest as passed,
+            skipped or expected failures.
+        overruling: places of the hooks that can have done it, e.g. "conftest.py:7".
     """
 
     collected: int
     ended: int
     failed_besides: int = 0
     failed_names: tuple[str, ...] = ()
+    overruled: tuple[str, ...] = ()
+    overruling: tuple[str, ...] = ()
+
+    @property
+    def overruled_sentence(self) -> str:
+        """Return which tests were overruled, and by what; "" without any."""
+        if not self.overruled:
+            return ""
+        shown = ", ".join(self.overruled[:FAILED_NAMES])
+        rest = len(self.overruled) - FAILED_NAMES
+        more = f" and {rest:,} more" if rest > 0 else ""
+        by = f", changed by a plugin: {', '.join(self.overruling)}" if self.overruling else ""
+        return f"not failed for pytest, and failed when scored{by}: {shown}{more}"
 
 
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):
