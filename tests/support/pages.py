@@ -12,8 +12,9 @@ DOCS = ROOT / "docs"
 PAGES = (README, *sorted(DOCS.rglob("*.md")))
 
 _BLOCK = re.compile(
-    r'^```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"(?: title="(?P<title>[^"]+)")?\n'
-    r"(?P<body>.*?)^```$",
+    r'^(?P<indent> *)```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"'
+    r'(?: title="(?P<title>[^"]+)")?\n'
+    r"(?P<body>.*?)^(?P=indent)```$",
     re.DOTALL | re.MULTILINE,
 )
 _TUTORIAL = re.compile(
@@ -72,10 +73,11 @@ def _examples(kind: str) -> dict[str, Example]:
             if block["kind"] != kind:
                 continue
             example = by_name.setdefault(block["name"], Example())
+            body = re.sub(rf"^{block['indent']}", "", block["body"], flags=re.MULTILINE)
             if block["title"]:
-                example.files[block["title"]] = block["body"]
+                example.files[block["title"]] = body
             else:
-                example.shown += block["body"].splitlines()
+                example.shown += body.splitlines()
     return by_name
 
 
