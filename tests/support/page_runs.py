@@ -34,6 +34,13 @@ from support.pages import DOCS, PAGES, ROOT, name_of, read
 COMMAND_LANGUAGES = ("sh", "bash", "console")
 MARKS_OF_OTHER_TESTS = frozenset({"example", "adapter", "local_judge", "tutorial", "recipe", "configuration"})
 """Marks of blocks that another test runs."""
+NOT_MARKED_YET = (
+    *(f"docs/{folder}/" for folder in ("how-to", "judge", "validate", "scale", "reference", "explanation")),
+    "docs/tutorials/suite-quality.md",
+    "docs/benchmarks.md",
+    "docs/extend.md",
+)
+"""Pages whose blocks are not run, since they have other marks or none."""
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?P<marks>[^`\n]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.DOTALL | re.MULTILINE,
@@ -131,11 +138,16 @@ def blocks_of(page: Path) -> list[Block]:
     return blocks
 
 
+def is_marked(page: Path) -> bool:
+    """Report whether the blocks of a page have the marks of this module."""
+    return not name_of(page).startswith(NOT_MARKED_YET)
+
+
 def readings() -> dict[str, list[Path]]:
     """Return the pages that are read in one folder: those of `start` together, each other page alone."""
     start = [DOCS / "start" / f"{name}.md" for name in ("install", "first-test", "your-application")]
     start.append(DOCS / "start" / "documents-to-gate.md")
-    others = {name_of(page): [page] for page in PAGES if page not in start}
+    others = {name_of(page): [page] for page in PAGES if page not in start and is_marked(page)}
     return {"docs/start": start, **others}
 
 
