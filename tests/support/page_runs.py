@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -315,7 +316,8 @@ class Terminal:
 
     def close(self) -> None:
         for child in self._running:
-            os.killpg(child.pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGTERM)
             child.wait()
 
     def _environment(self) -> dict[str, str]:

@@ -47,8 +47,8 @@ def read(page: Path) -> str:
 
 
 def name_of(page: Path) -> str:
-    """Return the path of a page below the project's folder."""
-    return page.relative_to(ROOT).as_posix()
+    """Return the path of a page below the project's folder; of a page elsewhere, its name."""
+    return page.relative_to(ROOT).as_posix() if page.is_relative_to(ROOT) else page.name
 
 
 def examples() -> dict[str, Example]:
