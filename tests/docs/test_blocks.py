@@ -69,6 +69,7 @@ def test_a_page_does_what_it_says(name: str, tmp_path: Path) -> None:
     try:
         for page in READINGS[name]:
             for output in reader.enter(page):
+                assert not output.fault
                 assert normalized(output.block.body) == normalized(output.printed), (
                     f"{output.block.place}: run: python tests/support/outputs.py {page.relative_to(ROOT)}"
                 )

@@ -64,8 +64,6 @@ def test_the_indentation_of_a_tab_is_kept(tmp_path: Path) -> None:
         (['text title="a"\n1', 'text title="a"\n2'], "another content"),
         (['text title="a" replace="yes"\n1'], "no a to replace"),
         (['text title="a"\n1', 'diff title="a"\n-2\n+3'], "0 times, not once"),
-        (["sh\necho a", 'text first="b"\n'], "no line has 'b'"),
-        (["sh\necho a", 'text lines="^b"\n'], "no line has"),
         (['sh background="ready"\necho no'], "not printed: ready"),
     ],
 )
@@ -105,3 +103,12 @@ def test_a_block_without_a_mark_is_found(tmp_path: Path) -> None:
         tmp_path, "toml\na = 1", 'toml not_run="asks a service"\na = 1', 'toml configuration="x"\na = 1'
     )
     assert [block.line for block in unmarked(page)] == [1]
+
+
+@pytest.mark.parametrize("mark", ['first="b"', 'last="b"', 'lines="^b"'])
+def test_a_part_that_is_not_printed_is_a_fault_of_this_block_alone(tmp_path: Path, mark: str) -> None:
+    page = page_of(tmp_path, "sh\necho a", f"text {mark}\nold", "text\nold")
+    faulty, good = outputs_of(page)
+    assert faulty.fault.startswith(f"page.md:5: no line has {mark}")
+    assert not good.fault
+    assert rewritten(page, [faulty, good]).count("old") == 1

@@ -55,7 +55,12 @@ def refresh(name: str, pages: list[Path], *, is_check: bool) -> bool:
         reader = Reader(Path(folder).resolve())
         try:
             for page in pages:
-                before, after = read(page), rewritten(page, list(reader.enter(page)))
+                outputs = list(reader.enter(page))
+                for output in outputs:
+                    if output.fault:
+                        sys.stderr.write(f"{output.fault}\n")
+                        is_good = False
+                before, after = read(page), rewritten(page, outputs)
                 if before == after:
                     continue
                 sys.stdout.write(f"{name_of(page)}: {'differs' if is_check else 'refreshed'}\n")

@@ -116,6 +116,8 @@ class ShownOutput:
 
     block: Block
     printed: str
+    fault: str = ""
+    """Why nothing of the output can be shown, "" otherwise."""
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -187,7 +189,7 @@ class Reader:
             else:
                 if "output_of" in block.marks:
                     terminal.enter(block, block.marks["output_of"])
-                yield ShownOutput(block, terminal.shown_by(block))
+                yield terminal.shown_by(block)
 
     def _terminal(self, name: str, *, is_clone: bool) -> Terminal:
         if name not in self._terminals:
@@ -294,25 +296,26 @@ class Terminal:
                 )
             time.sleep(0.05)
 
-    def shown_by(self, block: Block) -> str:
+    def shown_by(self, block: Block) -> ShownOutput:
         """Return the lines of the last output that a block shows."""
         lines = _HEADER.sub("", self.printed).strip("\n").splitlines()
-        first, last = block.marks.get("first"), block.marks.get("last")
-        if first is not None:
-            start = next((number for number, line in enumerate(lines) if first in line), None)
-            if start is None:
-                raise PageFault(f"{block.place}: no line has {first!r}\n{self.printed}")
-            lines = lines[start:]
-        if last is not None:
-            end = next((number for number, line in enumerate(lines) if last in line), None)
-            if end is None:
-                raise PageFault(f"{block.place}: no line has {last!r}\n{self.printed}")
-            lines = lines[: end + 1]
+        for mark, is_first in (("first", True), ("last", False)):
+            text = block.marks.get(mark)
+            if text is None:
+                continue
+            number = next((number for number, line in enumerate(lines) if text in line), None)
+            if number is None:
+                return self._nothing(block, mark)
+            lines = lines[number:] if is_first else lines[: number + 1]
         if "lines" in block.marks:
             lines = [line for line in lines if re.search(block.marks["lines"], line)]
             if not lines:
-                raise PageFault(f"{block.place}: no line has {block.marks['lines']!r}\n{self.printed}")
-        return "\n".join(line.rstrip() for line in lines) + "\n"
+                return self._nothing(block, "lines")
+        return ShownOutput(block, "\n".join(line.rstrip() for line in lines) + "\n")
+
+    def _nothing(self, block: Block, mark: str) -> ShownOutput:
+        fault = f'{block.place}: no line has {mark}="{block.marks[mark]}"; change the mark\n{self.printed}'
+        return ShownOutput(block, block.body, fault)
 
     def close(self) -> None:
         for child in self._running:
