@@ -338,13 +338,17 @@ class Terminal:
 
 
 def rewritten(page: Path, outputs: Sequence[ShownOutput]) -> str:
-    """Return a page with its outputs as the commands print them now."""
+    """Return a page with its outputs as the commands print them now; unchanged if only seconds and ids differ.
+
+    If one differs, all are replaced, so that runs have the same id in all of them.
+    """
     text = read(page)
+    if all(normalized(output.printed) == normalized(output.block.body) for output in outputs):
+        return text
     for output in sorted(outputs, key=lambda output: output.block.span, reverse=True):
         start, end = output.block.span
-        if normalized(output.printed) != normalized(output.block.body):
-            body = re.sub(r"^(?=.)", output.block.indent, output.printed, flags=re.MULTILINE)
-            text = text[:start] + body + text[end:]
+        body = re.sub(r"^(?=.)", output.block.indent, output.printed, flags=re.MULTILINE)
+        text = text[:start] + body + text[end:]
     return text
 
 
