@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import pytest_evalstudio
 from pytest_evalstudio import Registry
 from pytest_evalstudio.formats.config import Configuration
-from support.pages import DOCS, PAGES, name_of, read
+from support.pages import DOCS, PAGES, ROOT, name_of, read
 from support.tables import API, NOT_IN_FILES, Options, subcommands, table_in, with_tables
 
 REFERENCE = DOCS / "reference"
@@ -60,6 +61,20 @@ def test_differences_from_other_tools_are_those_that_the_page_shows() -> None:
     for names, text in re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|$", table, re.MULTILINE):
         documented |= dict.fromkeys(re.findall(r"`([^`]+)`", names), text.replace("`", ""))
     assert documented == {id: spec.difference for id, spec in specs.items() if spec.difference}
+
+
+def test_every_extra_is_on_the_page_of_installation() -> None:
+    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
+    extras = project["optional-dependencies"]
+    section = read(DOCS / "start" / "install.md").partition("## Extras")[2]
+    cells = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
+    documented = set(re.findall(r"`([^`]+)`", " ".join([*cells, "`hosts`"])))
+    assert documented == set(extras)
+    [all_of_them] = extras["all"]
+    included = set(re.split(r"[\[\],]", all_of_them)[1:-1])
+    left_out = set(re.findall(r"`(\w+)`", re.search(r"^\| `all` \| (.*)$", section, re.MULTILINE)[1]))
+    reached = included | {"all", "hosts"} | set(re.split(r"[\[\],]", extras["hosts"][0])[1:-1]) | {"models"}
+    assert set(extras) - reached == left_out
 
 
 def test_every_command_is_in_the_table() -> None:

@@ -338,7 +338,7 @@ class Terminal:
 
 
 def rewritten(page: Path, outputs: Sequence[ShownOutput]) -> str:
-    """Return a page with its outputs as the commands print them now; unchanged if only seconds and ids differ.
+    """Return a page with its outputs as they are printed now; unchanged if only seconds and ids differ.
 
     If one differs, all are replaced, so that runs have the same id in all of them.
     """
