@@ -10,6 +10,7 @@ The line that opens a fenced block has its marks behind the language:
   first and the last line that is shown, `lines="PATTERN"` is in each of them. `output_of="COMMAND"` is run
   in place of the commands before it, e.g. without their installations.
 * `folder="NAME"`: an example of its own, in another empty folder.
+* `port="8765"` on the first block of a folder: a free port is used in place of this one.
 * `not_run="REASON"`: a block that cannot be run here.
 
 `clone="yes"` on the first block of a folder: the folder has the examples of the repository.
@@ -17,6 +18,7 @@ The line that opens a fenced block has its marks behind the language:
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shutil
@@ -31,6 +33,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from support.pages import DOCS, PAGES, ROOT, name_of, read
+from support.real_servers import free_port
 
 COMMAND_LANGUAGES = ("sh", "bash", "console")
 MARKS_OF_OTHER_TESTS = frozenset({"example", "adapter", "local_judge", "tutorial", "recipe", "configuration"})
@@ -182,10 +185,12 @@ class Reader:
             if not block.is_run:
                 continue
             terminal = self._terminal(block.marks.get("folder", ""), is_clone="clone" in block.marks)
+            if "port" in block.marks:
+                terminal.ports[block.marks["port"]] = str(free_port())
             if "title" in block.marks:
-                terminal.write(block)
+                terminal.write(terminal.with_free_ports(block))
             elif block.is_command:
-                terminal.enter(block, block.body)
+                terminal.enter(block, terminal.with_free_ports(block).body)
             else:
                 if "output_of" in block.marks:
                     terminal.enter(block, block.marks["output_of"])
@@ -213,6 +218,8 @@ class Terminal:
 
     folder: Path
     printed: str = ""
+    ports: dict[str, str] = field(default_factory=dict)
+    """Port in the page to the one that is used."""
     _current: Path | None = None
     _written: dict[Path, str] = field(default_factory=dict)
     _running: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -220,6 +227,13 @@ class Terminal:
     @property
     def current(self) -> Path:
         return self._current or self.folder
+
+    def with_free_ports(self, block: Block) -> Block:
+        """Return a block whose ports are free ones."""
+        body = block.body
+        for port, free in self.ports.items():
+            body = body.replace(port, free)
+        return dataclasses.replace(block, body=body)
 
     def write(self, block: Block) -> None:
         path = self.current / block.marks["title"]
