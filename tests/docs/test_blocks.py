@@ -20,7 +20,6 @@ NOT_RUN = {
     "docs/start/install.md": 3,
     "docs/start/your-application.md": 1,
     "docs/tutorials/validation.md": 1,
-    "docs/write/existing-answers.md": 1,
     "docs/write/generate.md": 2,
     "docs/write/python-tests.md": 1,
 }
