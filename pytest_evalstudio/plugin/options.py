@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.core.plugins.index import OPTIONS as PART_OPTIONS
+
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.settings import Settings
 
@@ -168,7 +170,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 def add_options(parser: pytest.Parser) -> None:
     """Declare the options; docs/reference/options.md says what each does."""
     group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
-    for name, settings in OPTIONS.items():
+    for name, settings in (*OPTIONS.items(), *PART_OPTIONS.items()):
         group.addoption(name, **deepcopy(settings))  # lists of a session are its own
     parser.addini("evalstudio_baseline", "baseline that runs are compared with, relative to the ini file")
     parser.addini("evalstudio_pass", "verdict on repeats, as --evalstudio-pass")
