@@ -34,23 +34,26 @@ class ReplayRefused(EvaluationError):
 
 
 class ToolReplay:
-    """Recorded calls of one replayed answer.
+    """Calls of wrapped tools by one answer, and the recorded ones that take their place.
 
     The first call of a tool with some arguments gets the first recorded result for them, the second one the
     second; further ones get the last.
 
     Args:
-        restored: has the calls.
+        restored: has the calls; None, or None in it, for an ordinary answer.
 
     Attributes:
+        called: names of the wrapped tools that were called.
         refused: the first call that was refused, "" for none. An agent may catch the exception.
     """
 
-    def __init__(self, restored: Restored) -> None:
-        self._live = restored.live_tools
+    def __init__(self, restored: Restored | None) -> None:
+        self._is_replay = restored is not None and restored.calls is not None
+        self._live = restored.live_tools if restored is not None else frozenset()
         self._waiting: dict[tuple[str, str], list[ToolCall]] = {}
+        self.called: set[str] = set()
         self.refused = ""
-        for call in restored.calls or ():
+        for call in (restored.calls if restored is not None else None) or ():
             self._waiting.setdefault(_identity(call.name, call.arguments), []).append(call)
 
     def recorded(self, name: str, arguments: dict[str, Any]) -> ToolCall | None:
@@ -59,6 +62,9 @@ class ToolReplay:
         Raises:
             ReplayRefused: if it was not recorded, and must not be made.
         """
+        self.called.add(name)
+        if not self._is_replay:
+            return None
         waiting = self._waiting.get(_identity(name, arguments))
         if waiting:
             return waiting.pop(0) if len(waiting) > 1 else waiting[0]
@@ -72,11 +78,8 @@ class ToolReplay:
 
 
 @contextlib.contextmanager
-def replaying(restored: Restored | None) -> Iterator[ToolReplay | None]:
-    """Give recorded results to the tools that are called within the context."""
-    if restored is None or restored.calls is None:
-        yield None
-        return
+def replaying(restored: Restored | None) -> Iterator[ToolReplay]:
+    """Note the tools that are called within the context, and give recorded results to them."""
     replay = ToolReplay(restored)
     token = _REPLAY.set(replay)
     try:

@@ -14,7 +14,7 @@ from msgspec import structs
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.core.recorded_tools import replaying, wrapped_tools
+from pytest_evalstudio.core.recorded_tools import replaying
 from pytest_evalstudio.core.restored import RestorablePart
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.hosts._callables import Call, called, state_of
@@ -184,15 +184,21 @@ class ApplicationHost:
 
     _application: Application | None = field(default=None, init=False, repr=False)
     _parts: ApplicationParts | None = field(default=None, init=False, repr=False)
+    _recorded_tools: set[str] = field(default_factory=set, init=False, repr=False)
 
     @property
     def restores(self) -> frozenset[RestorablePart]:
         """Return the parts of an earlier answer that the application can use."""
         parts: dict[RestorablePart, bool] = {
             "chunks": self._parts is not None,
-            "calls": bool(wrapped_tools()),
+            "calls": bool(self._recorded_tools),
         }
         return frozenset(part for part, is_declared in parts.items() if is_declared)
+
+    @property
+    def recorded_tools(self) -> frozenset[str]:
+        """Return the wrapped tools that its answers have called so far."""
+        return frozenset(self._recorded_tools)
 
     @property
     def composes(self) -> bool:
@@ -215,7 +221,8 @@ class ApplicationHost:
                 answer = await self._application.answer(prompt)
             else:
                 raise HostFault("the application was not opened; ask it through open_model")
-        if replay is not None and replay.refused:
+        self._recorded_tools |= replay.called
+        if replay.refused:
             raise HostFault(f"the replay was ended by the call {replay.refused}", cause=REFUSED_CALL)
         return answer
 

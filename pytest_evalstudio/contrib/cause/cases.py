@@ -36,6 +36,7 @@ class Application:
         restores: parts of an earlier answer that it can use.
         composes: whether such an answer goes the same way as an ordinary one.
         deterministic: whether it gives the same answer to the same question.
+        recorded_tools: that its answers have called so far, and that get recorded results.
         runs_user_code: whether its host calls the user's own code.
         table: of the model.
         configured_models: names of language models in the configuration.
@@ -45,6 +46,7 @@ class Application:
     restores: frozenset[RestorablePart]
     composes: bool
     deterministic: bool
+    recorded_tools: frozenset[str]
     runs_user_code: bool
     table: ModelTable
     configured_models: tuple[str, ...]
@@ -262,6 +264,9 @@ def unsafe_tools(case: RegressedCase) -> tuple[str, ...]:
     if case.item.task.model.confirm:
         return ()
     harmless = {name for name, tool in case.application.options.tools.items() if tool.replay}
-    safe = harmless | (wrapped_tools() if "calls" in case.application.restores else frozenset())
-    names = dict.fromkeys(call.name for call in (*case.then.tool_calls, *case.now.tool_calls))
-    return tuple(name for name in names if name not in safe)
+    today = dict.fromkeys(call.name for call in case.now.tool_calls)
+    then = dict.fromkeys(call.name for call in case.then.tool_calls)
+    safe = harmless | case.application.recorded_tools
+    # A tool that only the baseline calls has not been seen, but its function may be wrapped.
+    safe |= (wrapped_tools() - today.keys()) if "calls" in case.application.restores else frozenset()
+    return tuple(name for name in {**then, **today} if name not in safe)

@@ -117,6 +117,7 @@ class Explanation:
                 restores=frozenset(),
                 composes=True,
                 deterministic=True,
+                recorded_tools=frozenset(),
                 runs_user_code=False,
                 table=ModelTable(name=model.label),
                 configured_models=(),
@@ -124,10 +125,11 @@ class Explanation:
             )
         asked = self._model(model, None)
         host = asked.host
-        restores = host.restores if isinstance(host, Restores) else frozenset()
+        parts = host if isinstance(host, Restores) else None
         return Application(
-            restores=restores,
-            composes=host.composes if isinstance(host, Restores) else True,
+            restores=parts.restores if parts is not None else frozenset(),
+            composes=parts is None or parts.composes,
+            recorded_tools=parts.recorded_tools if parts is not None else frozenset(),
             deterministic=asked.deterministic,
             runs_user_code=host.__evalstudio__.runs_user_code,
             table=self._services.models.table_of(model),

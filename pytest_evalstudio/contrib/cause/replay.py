@@ -61,10 +61,12 @@ class Reply:
     Attributes:
         verdicts: whether each passes; fewer than were asked for where a reason ends the trial.
         reason: why there are no more, "" where there are all.
+        calls: that were made.
     """
 
     verdicts: tuple[bool, ...] = ()
     reason: str = ""
+    calls: int = 0
 
 
 class RepliesInOrder(Protocol):
@@ -160,7 +162,11 @@ class Replays:
                 continue
             verdicts.setdefault(index, []).append(passes(result, asks[index].result))
         return [
-            Reply(verdicts=tuple(verdicts.get(index, ())), reason=reasons.get(index, ""))
+            Reply(
+                verdicts=tuple(verdicts.get(index, ())),
+                reason=reasons.get(index, ""),
+                calls=len(answers.get(index, ())),
+            )
             for index in range(len(asks))
         ]
 

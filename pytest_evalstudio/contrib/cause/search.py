@@ -210,7 +210,7 @@ class Search:
             first=counts.total + 1,
             count=count,
         )
-        self._calls += count
+        self._calls += reply.calls
         self._counts[parts] = counts.plus(list(reply.verdicts))
         self._reason = reply.reason
         return not reply.reason

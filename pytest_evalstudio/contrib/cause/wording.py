@@ -139,7 +139,7 @@ def _details(case: RegressedCase, conclusion: Conclusion, code: CauseCode) -> It
         return
     kinds = {part.kind for part in conclusion.parts} | {code}
     if kinds & {CauseCode.RETRIEVAL, CauseCode.DOCUMENT}:
-        yield from _chunk_details(case.chunks)
+        yield from _chunk_details(case.chunks[1:] if code is CauseCode.RETRIEVAL else case.chunks)
         yield from map(str, (change for change in case.settings if _may_change_chunks(change.part)))
     if CauseCode.PROMPT in kinds or CauseCode.MODEL in kinds:
         yield from (str(change) for part in conclusion.parts for change in case.settings_of(part))

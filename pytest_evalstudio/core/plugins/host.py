@@ -163,7 +163,8 @@ class Restores(Protocol):
     """A host whose application can use parts of an earlier answer: those of `Prompt.restored`.
 
     `restores` has the parts that its settings allow. `composes` is False where an answer with restored chunks
-    goes another way than an ordinary one, so that both must be compared.
+    goes another way than an ordinary one, so that both must be compared. `recorded_tools` are those that its
+    answers have called so far, and that get recorded results.
     """
 
     @property
@@ -171,6 +172,9 @@ class Restores(Protocol):
 
     @property
     def composes(self) -> bool: ...
+
+    @property
+    def recorded_tools(self) -> frozenset[str]: ...
 
 
 _END_OF_SENTENCE = re.compile(r"[.;:!]+; ")

@@ -93,3 +93,107 @@ def test_a_chunk_that_is_no_longer_retrieved_is_the_cause(project: Project) -> N
     assert "Causes of regressions" in page
     summary = (project.folder / "evalstudio-report" / "summary.md").read_text(encoding="utf-8")
     assert "| retrieval | 1 |" in summary
+
+
+def test_a_sentence_that_a_document_has_lost_is_the_cause(project: Project) -> None:
+    project.write("docs/fees.md", FEES.replace("A transfer abroad costs 12 USD", "See the list"))
+    project.write("evalstudio.toml", CONFIG + '\n[cause]\ndocuments = ["docs/*.md"]\n')
+    _, causes = explained(project)
+    assert causes["abroad"]["code"] == "document"
+    assert (
+        causes["abroad"]["text"]
+        == "document: the sentence with 'A transfer abroad costs 12 USD' is gone from `fees.md`"
+    )
+    assert causes["abroad"]["parts"] == [{"kind": "document", "name": "fees.md"}]
+
+
+def test_a_prompt_of_the_baseline_that_makes_the_case_pass_is_the_cause(project: Project) -> None:
+    project.write("evalstudio.toml", CONFIG + 'system_prompt = "Answer briefly."\n')
+    result, causes = explained(project)
+    assert {entry["code"] for entry in causes.values()} == {"prompt"}
+    assert causes["card"]["text"] == "prompt: passes with the baseline's `system_prompt`"
+    result.stdout.fnmatch_lines(["causes: 2 prompt*", "*fix first: prompt, which mends 2 of 2 cases"])
+
+
+def test_two_parts_that_are_needed_together_are_several(project: Project) -> None:
+    project.write("app.py", APP.replace('PENALTY = ""', 'PENALTY = "fees.md#1"'))
+    project.write("evalstudio.toml", CONFIG + 'system_prompt = "Answer briefly."\n')
+    _, causes = explained(project)
+    assert (causes["abroad"]["code"], causes["abroad"]["is_joint"]) == ("several", True)
+    assert causes["abroad"]["text"] == "several: passes only with the baseline's chunks and prompt together"
+    assert causes["card"]["code"] == "prompt"
+
+
+def test_a_reason_that_no_part_has_is_not_found(project: Project) -> None:
+    project.write("app.py", APP.replace("return best or", 'return best.replace("12", "7") or'))
+    _, causes = explained(project)
+    assert causes["abroad"]["code"] == "not_found"
+    assert causes["abroad"]["text"].startswith(
+        "not found: chunks, calls and settings are those of the baseline"
+    )
+
+
+def test_a_reason_that_no_part_has_beside_other_chunks_is_not_found(project: Project) -> None:
+    changed = APP.replace("return best or", 'return best.replace("12", "7") or').replace(
+        "TOP_K = 3", "TOP_K = 1"
+    )
+    project.write("app.py", changed)
+    _, causes = explained(project)
+    assert causes["abroad"]["text"] == "not found: fails with the baseline's chunks, too"
+
+
+def test_an_application_without_declared_parts_is_not_tested(project: Project) -> None:
+    whole = """
+
+def ask(prompt):
+    return {"answer": "no", "context": [chunk["text"] for chunk in retrieve(prompt)]}
+"""
+    project.write("app.py", APP + whole)
+    project.write("evalstudio.toml", CONFIG + 'target = "app:ask"\n')
+    _, causes = explained(project)
+    assert causes["abroad"]["code"] == "not_found"
+    assert "pass with today's chunks" in causes["abroad"]["text"]
+
+
+def test_a_run_without_a_baseline_is_refused(project: Project) -> None:
+    result = project.run("bank_suite.json", "--evalstudio-explain")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--evalstudio-explain needs a baseline*"])
+
+
+def test_the_calls_of_a_run_are_limited(project: Project) -> None:
+    project.write("app.py", APP.replace('PENALTY = ""', 'PENALTY = "fees.md#1"'))
+    project.write("evalstudio.toml", CONFIG + "\n[cause]\nmax_calls = 1\n")
+    _, causes = explained(project)
+    assert causes["abroad"]["code"] == "not_tested"
+    assert causes["abroad"]["text"] == "not tested: the calls of [cause] are used up"
+    assert causes["abroad"].get("calls", 0) <= 1
+
+
+def test_an_estimate_names_the_calls_of_explanations(project: Project) -> None:
+    result = project.run(
+        "bank_suite.json",
+        "--evalstudio-baseline=evalstudio-baseline.jsonl",
+        "--evalstudio-explain",
+        "--evalstudio-estimate",
+    )
+    result.stdout.fnmatch_lines(["explanations: at most 60 further calls for each case that regresses*"])
+
+
+def test_workers_send_their_causes(project: Project) -> None:
+    project.write("app.py", APP.replace('PENALTY = ""', 'PENALTY = "fees.md#1"'))
+    _, causes = explained(project, "-n", "2")
+    assert causes["abroad"]["code"] == "retrieval"
+
+
+def test_the_command_explains_a_finished_run(project: Project) -> None:
+    project.write("app.py", APP.replace('PENALTY = ""', 'PENALTY = "fees.md#1"'))
+    project.run("bank_suite.json", "--evalstudio-baseline=evalstudio-baseline.jsonl")
+    result = project.run_command("explain", "abroad", "-o", "explained")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["bank_suite.json::abroad*: retrieval: passes with the baseline's chunks*"])
+    header, _ = project.record("explained")
+    assert [entry["code"] for entry in header["causes"].values()] == ["retrieval"]
+    unknown = project.run_command("explain", "abroat")
+    assert unknown.ret == 2
+    unknown.stderr.fnmatch_lines(["*Did you mean 'abroad'*"])

@@ -155,12 +155,10 @@ def _write(arguments: argparse.Namespace, comparison: Comparison, causes: Mappin
     from pytest_evalstudio.report.build import build_report
 
     folder = Path(arguments.output)
-    with (
-        opened(arguments.report) as reader,
-        tempfile.TemporaryDirectory(prefix="evalstudio-") as drafts,
-        OutputFolder(folder).locked(),
-    ):
-        record = Path(drafts) / FILE
+    target = OutputFolder(folder)
+    with opened(arguments.report) as reader, target.locked():
+        target.list_files([*target.owned(), FILE])
+        record = folder / FILE
         run = msgspec.structs.replace(reader.run, causes=dict(causes))
         with open(record, "wb") as file:
             file.write(encode_line(run) + b"\n")
