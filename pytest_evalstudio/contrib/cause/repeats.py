@@ -19,8 +19,11 @@ MIN_LEAD = 3
 """Difference of passes and failures that decides a trial: at a pass rate of 0.8, wrong in 1.5 %."""
 MIN_AS_IS_LEAD = 4
 """The same for the case as it is, whose error would blame a part for noise: wrong in 0.4 %."""
-MAX_AS_IS = 12
+MAX_AS_IS = 20
 """Answers of the case as it is that are asked for where a trial needs them for its comparison."""
+
+MIN_SURE_LEAD = 6
+"""The same for a second look: where several parts pass alone, or none does and all together do."""
 
 Decision = Literal["passes", "fails", "undecided", "open"]
 
@@ -58,13 +61,23 @@ def as_is_decision(counts: Counts, *, deterministic: bool) -> Decision:
     return "undecided" if counts.total >= MAX_REPEATS else "open"
 
 
-def trial_decision(counts: Counts, as_is: Counts, level: float, *, deterministic: bool) -> Decision:
+def trial_decision(
+    counts: Counts,
+    as_is: Counts,
+    level: float,
+    *,
+    deterministic: bool,
+    pass_lead: int = MIN_LEAD,
+    fail_lead: int = MIN_LEAD,
+) -> Decision:
     """Return whether a case passes with parts of the baseline, and more often than as it is.
 
     Args:
         counts: of the answers with these parts.
         as_is: of the answers without them.
         level: of the comparison.
+        pass_lead: difference of passes and failures by which it passes.
+        fail_lead: difference of failures and passes by which it fails.
 
     >>> trial_decision(Counts(4, 0), Counts(0, 4), 0.05 / 3, deterministic=False)
     'passes'
@@ -72,9 +85,9 @@ def trial_decision(counts: Counts, as_is: Counts, level: float, *, deterministic
     if deterministic and counts.total:
         return "passes" if counts.passed else "fails"
     lead = counts.passed - counts.failed
-    if lead >= MIN_LEAD and more_often_p(counts, as_is) <= level:
+    if lead >= pass_lead and more_often_p(counts, as_is) <= level:
         return "passes"
-    if lead <= -MIN_LEAD:
+    if lead <= -fail_lead:
         return "fails"
     return "undecided" if counts.total >= MAX_REPEATS else "open"
 

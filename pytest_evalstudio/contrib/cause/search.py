@@ -18,6 +18,7 @@ from pytest_evalstudio.contrib.cause.repeats import (
     MAX_AS_IS,
     MIN_AS_IS_LEAD,
     MIN_LEAD,
+    MIN_SURE_LEAD,
     Counts,
     Decision,
     as_is_decision,
@@ -139,17 +140,33 @@ class Search:
             decision = yield from self._trial((part,))
             if decision == "passes":
                 singles.append(part)
+        if len(singles) > 1:  # one of them may have passed by chance
+            singles = (yield from self._second_look(singles, pass_lead=MIN_SURE_LEAD)) or singles
         if len(singles) == 1:
             return self._concluded(singles[0].kind, CauseBasis.REPLAY, singles)
         if singles:
             return self._concluded(CauseCode.SEVERAL, CauseBasis.REPLAY, singles)
         if len(parts) == 1 or (yield from self._trial(parts)) != "passes":
             return self._by_elimination()
+        # One of them may have failed by chance.
+        if passing := (yield from self._second_look(parts, fail_lead=MIN_SURE_LEAD)):
+            return self._concluded(passing[0].kind, CauseBasis.REPLAY, passing[:1])
         for size in range(2, len(parts) if len(parts) <= MAX_SINGLES else 2):
             for subset in itertools.combinations(parts, size):
                 if (yield from self._trial(subset)) == "passes":
                     return self._concluded(CauseCode.SEVERAL, CauseBasis.REPLAY, subset, is_joint=True)
         return self._concluded(CauseCode.SEVERAL, CauseBasis.REPLAY, parts, is_joint=True)
+
+    def _second_look(
+        self, parts: Sequence[CausePart], *, pass_lead: int = MIN_LEAD, fail_lead: int = MIN_LEAD
+    ) -> Generator[Ask, Reply, list[CausePart]]:
+        """Return which of some parts pass alone with more answers than were asked for at first."""
+        passing: list[CausePart] = []
+        for part in () if self._deterministic else parts:
+            decision = yield from self._trial((part,), pass_lead=pass_lead, fail_lead=fail_lead)
+            if decision == "passes":
+                passing.append(part)
+        return passing
 
     def _as_is(self) -> Asking:
         """Return whether the case fails as it is; answers of its confirmation count."""
@@ -175,20 +192,29 @@ class Search:
         application = self._case.application
         return application.composes or "chunks" not in application.restores
 
-    def _trial(self, parts: tuple[CausePart, ...]) -> Asking:
+    def _trial(
+        self, parts: tuple[CausePart, ...], *, pass_lead: int = MIN_LEAD, fail_lead: int = MIN_LEAD
+    ) -> Asking:
         """Return whether the case passes with some parts of the baseline."""
         level = LEVEL / len(self._candidates.parts)
         self._counts.setdefault(parts, Counts())
         while True:
             counts, as_is = self._counts[parts], self._counts[()]
-            decision = trial_decision(counts, as_is, level, deterministic=self._deterministic)
+            decision = trial_decision(
+                counts,
+                as_is,
+                level,
+                deterministic=self._deterministic,
+                pass_lead=pass_lead,
+                fail_lead=fail_lead,
+            )
             if decision != "open":
                 break
-            if counts.passed - counts.failed >= MIN_LEAD and as_is.total < min(MAX_AS_IS, counts.total + 1):
+            if counts.passed - counts.failed >= pass_lead and as_is.total < min(MAX_AS_IS, counts.total + 1):
                 has_answer = yield from self._asked((), 1)
             else:
                 has_answer = yield from self._asked(
-                    parts, further(counts, MIN_LEAD, deterministic=self._deterministic)
+                    parts, further(counts, min(pass_lead, fail_lead), deterministic=self._deterministic)
                 )
             if not has_answer:
                 break
