@@ -162,6 +162,7 @@ class Plant:
         needs: cases that are collected, so that enough of them regress.
         is_noise: whether nothing changes.
         has_parts: whether the parts of the application are declared.
+        confirm: repeats by which the run itself confirms a regression; 0 leaves it to the search.
     """
 
     codes: tuple[str, ...]
@@ -173,6 +174,7 @@ class Plant:
     needs: int = 2
     is_noise: bool = False
     has_parts: bool = True
+    confirm: int = 50
 
 
 PLANTS: Mapping[str, Plant] = {
@@ -184,6 +186,7 @@ PLANTS: Mapping[str, Plant] = {
     "tool wrong": Plant(codes=("tool",), switches={"wrong_tool": True}, is_agent=True),
     "order of calls": Plant(codes=("agent",), switches={"other_order": True}, is_agent=True),
     "noise only": Plant(codes=("noise",), is_noise=True, needs=12),
+    "noise, not confirmed": Plant(codes=("noise",), is_noise=True, needs=12, confirm=0),
 }
 CONTROLS: Mapping[str, Plant] = {
     "two reasons": Plant(
@@ -329,7 +332,7 @@ def _configuration(plant: Plant, setting: Setting, *, is_now: bool) -> str:
         prompt = "decoy.j2" if prompt == "v3.j2" else prompt
         lines += ['parameters = { tone = "calm" }'] if plant.has_parts and not plant.is_agent else []
     lines.append(f'prompt = "{prompt}"')
-    lines.append("confirm = 50" if setting.noise else "deterministic = true")
+    lines.append(f"confirm = {plant.confirm}" if setting.noise else "deterministic = true")
     lines += ["[cause]", "max_calls = 100000", 'documents = ["docs/*.md"]']
     return "\n".join(lines)
 

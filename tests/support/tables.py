@@ -71,8 +71,8 @@ _NAMES = {
     "fixtures": "Check AskedModel EvalCase EvalModel EvalPerturb EvalSuite EvalGuard Flip",
     "plugins": """Case Prompt Turn Attachment Answer ToolCall Step Metric Outcome Finding Fragment Tools
         evaluator
-        ModelScore ScoredRow host HostFault CollectionDocument perturbator Change step StepResult generator
-        Corpus Excerpt Draft
+        ModelScore ScoredRow host HostFault CollectionDocument recorded_tool perturbator Change step
+        StepResult generator Corpus Excerpt Draft
         section Registry""",
     "errors": "EvalStudioError ConfigurationError DataError EvaluationError ThresholdMissed",
 }

@@ -146,9 +146,11 @@ class Search:
             return self._concluded(singles[0].kind, CauseBasis.REPLAY, singles)
         if singles:
             return self._concluded(CauseCode.SEVERAL, CauseBasis.REPLAY, singles)
-        if len(parts) == 1 or (yield from self._trial(parts)) != "passes":
+        # All of them together, with more failures than a part needs: each may have failed by chance.
+        if (yield from self._trial(parts, fail_lead=MIN_SURE_LEAD)) != "passes":
             return self._by_elimination()
-        # One of them may have failed by chance.
+        if len(parts) == 1:
+            return self._concluded(parts[0].kind, CauseBasis.REPLAY, parts)
         if passing := (yield from self._second_look(parts, fail_lead=MIN_SURE_LEAD)):
             return self._concluded(passing[0].kind, CauseBasis.REPLAY, passing[:1])
         for size in range(2, len(parts) if len(parts) <= MAX_SINGLES else 2):
