@@ -7,19 +7,20 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.core.recorded_tools import replaying
-from pytest_evalstudio.core.restored import RestorablePart
+from pytest_evalstudio.core.restored import RestorablePart, replaying
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.hosts._callables import Call, called, state_of
-from pytest_evalstudio.hosts._parts import ApplicationParts
 from pytest_evalstudio.hosts._threads import CallThread, Start, start_thread
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.hosts._parts import ApplicationParts
 
 REFUSED_CALL = "replay_refused"
 """Cause of a replayed answer that is missing since a tool must not be called again."""

@@ -12,7 +12,6 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._applications import Application, ApplicationHost
-from pytest_evalstudio.hosts._parts import ApplicationParts, check_parameters, takes
 from pytest_evalstudio.hosts._tools import HostTools
 
 
@@ -70,6 +69,8 @@ class FixtureCallable(ApplicationHost):
                     raise ConfigurationError(f"{setting} = {name!r}: {label} has no such method")
                 codes[setting] = functools.partial(getattr, function, name)
         if codes:
+            from pytest_evalstudio.hosts._parts import ApplicationParts, check_parameters, takes
+
             check_parameters(
                 parameters, {"fixture": function, **{name: code() for name, code in codes.items()}}
             )

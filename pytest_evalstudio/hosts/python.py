@@ -12,7 +12,6 @@ from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, exception_text, nearest
 from pytest_evalstudio.core.plugins.host import host
 from pytest_evalstudio.hosts._applications import Application, ApplicationHost
-from pytest_evalstudio.hosts._parts import ApplicationParts, check_parameters, takes
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:
@@ -88,15 +87,16 @@ class PythonCallable(ApplicationHost):
             "system_prompt": self.system_prompt,
         }
         if codes:
+            from pytest_evalstudio.hosts._parts import ApplicationParts, check_parameters
+
             target = {"target": _code_of(self.target, program)()} if self.target else {}
             check_parameters(self.parameters, {**target, **{name: code() for name, code in codes.items()}})
             self._parts = ApplicationParts.of(codes, offered=offered, configured=self.parameters)
         if self.target:
             self._application = self._opened(offered, program)
         elif self._parts is None:
-            raise ConfigurationError(
-                "needs `target`, the function that answers; or `retrieve` and `generate`"
-            )
+            fact = "host python.target: must be given; it has no default"
+            raise ConfigurationError(f"{fact}. `retrieve` and `generate` can take its place")
         elif self.factory or self.state:
             raise ConfigurationError("`factory` and `state` need `target`; name the whole application there")
 
@@ -106,6 +106,8 @@ class PythonCallable(ApplicationHost):
         code = self.target if target is None else target()
         parameters = self.parameters
         if self._parts is not None:  # others belong to its parts alone
+            from pytest_evalstudio.hosts._parts import takes
+
             parameters = {name: value for name, value in parameters.items() if takes(code, name)}
         application = Application.of(
             code,

@@ -145,8 +145,13 @@ class ItemChunk:
             for item, result in zip(items, results, strict=True)
             if result.confirmation is not None or (misses(result) and baseline.has_regressed(item, result))
         ]
+        # A perturbed case is compared with its original, which may be among these results.
+        earlier = {
+            **self._results,
+            **{item.task: result for item, result in zip(items, results, strict=True)},
+        }
         for follow_up in services.follow_ups if regressed else ():
-            entries = follow_up.follow(self.pipeline, regressed, progress=progress, earlier=self._results)
+            entries = follow_up.follow(self.pipeline, regressed, progress=progress, earlier=earlier)
             services.entries.update(entries)
 
     def _step(self, item: PlannedItem, task: EvalTask) -> list[PlannedItem]:

@@ -69,7 +69,7 @@ def test_the_target_answers_an_ordinary_question(tmp_path: Path) -> None:
         ({"parameters": {"top_n": 2}}, "top_k"),
         ({"generate": ""}, "without `generate`"),
         ({"generate": "parts_app:retrieve"}, "no parameter 'context'"),
-        ({"retrieve": "", "generate": ""}, "`target`"),
+        ({"retrieve": "", "generate": ""}, "target: must be given"),
         ({"state": "parts_app:whole"}, "need `target`"),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +65,6 @@ class RegressedCase:
         chunks: changes of the baseline's chunks, the one that is needed most first.
         settings: that differ.
         documents: as they are today.
-        changed_documents: names of the case's documents whose content differs from the baseline's.
         same_commit: whether both runs are of one known commit.
     """
 
@@ -79,7 +78,6 @@ class RegressedCase:
     chunks: tuple[ChunkChange, ...]
     settings: tuple[SettingChange, ...]
     documents: Documents
-    changed_documents: tuple[str, ...] = ()
     same_commit: bool = False
 
     @property
@@ -105,8 +103,6 @@ def regressed_case(
     application: Application,
     *,
     base_model: ModelEntry | None,
-    base_documents: Mapping[str, str],
-    documents_now: Mapping[str, str],
     same_commit: bool,
 ) -> RegressedCase:
     """Return a case with what differs from the baseline.
@@ -114,8 +110,6 @@ def regressed_case(
     Args:
         then: answer of the baseline.
         base_model: of the baseline's record; None where it is not there.
-        base_documents: digest of each document of the baseline by name.
-        documents_now: the same of the case's documents today.
         same_commit: whether both runs are of one known commit.
     """
     now = result.answers[0].answer
@@ -136,9 +130,6 @@ def regressed_case(
         chunks=changes_of(then, recorded_now, documents),
         settings=settings,
         documents=documents,
-        changed_documents=tuple(
-            name for name, digest in documents_now.items() if base_documents.get(name, digest) != digest
-        ),
         same_commit=same_commit,
     )
 

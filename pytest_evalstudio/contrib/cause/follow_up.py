@@ -22,7 +22,6 @@ from pytest_evalstudio.record.schema import Tables
 from pytest_evalstudio.scoring.pipeline import Pipeline, Progress
 from pytest_evalstudio.scoring.recorded import recorded
 from pytest_evalstudio.scoring.results import Result
-from pytest_evalstudio.scoring.run_header import document_digests
 from pytest_evalstudio.scoring.shrinking.budget import CallBudget
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 
@@ -101,8 +100,6 @@ class Explanation:
                     entry.rows[0].answer,
                     self._application(item),
                     base_model=baseline.run.models.get(entry.model_key),
-                    base_documents=baseline.run.documents,
-                    documents_now=document_digests(item.task.case),
                     same_commit=bool(self._commit) and baseline.run.commit == self._commit,
                 )
             )

@@ -124,7 +124,6 @@ class Search:
         case = self._case
         return (
             case.same_commit
-            and bool(case.changed_documents)
             and not (case.settings or case.other_model_served or case.trajectories.results)
             and case.then.context_sources == case.recorded_now.context_sources
             and bool(case.chunks)
@@ -252,9 +251,12 @@ class Search:
             p=None if not parts or self._deterministic else more_often_p(counts, self._counts[()]),
             reason=self._reason,
         )
-        # Later trials may add answers of the case as it is.
-        self._trials = [each for each in self._trials if each.parts != parts]
-        self._trials.append(trial)
+        places = [index for index, each in enumerate(self._trials) if each.parts == parts]
+        # A second look, and answers of the case as it is for later trials, replace what was noted before.
+        if places:
+            self._trials[places[0]] = trial
+        else:
+            self._trials.append(trial)
 
     def _by_elimination(self) -> Conclusion:
         """Return what is left where no restoration makes the case pass."""
@@ -288,6 +290,8 @@ class Search:
         *,
         is_joint: bool = False,
     ) -> Conclusion:
+        if () in self._counts:
+            self._note(())
         return Conclusion(
             code=code,
             basis=basis,

@@ -197,3 +197,48 @@ def test_the_command_explains_a_finished_run(project: Project) -> None:
     unknown = project.run_command("explain", "abroat")
     assert unknown.ret == 2
     unknown.stderr.fnmatch_lines(["*Did you mean 'abroad'*"])
+
+
+def test_nothing_is_asked_where_only_the_document_changed(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_SHA", "a" * 40)
+    project.write("evalstudio.toml", CONFIG + '\n[cause]\ndocuments = ["docs/*.md"]\n')
+    (project.folder / "evalstudio-baseline.jsonl").unlink()
+    project.run("bank_suite.json").assert_outcomes(passed=2)
+    assert project.run_command("baseline", "save").ret == 0
+    project.write("docs/fees.md", FEES.replace("costs 12 USD", "costs some money"))
+    _, causes = explained(project)
+    entry = causes["abroad"]
+    assert (entry["code"], entry["basis"], entry.get("calls", 0)) == ("document", "fingerprints", 0)
+    assert "nothing else differs in the two records" in entry["details"]
+
+
+def test_the_budget_of_a_model_holds_for_its_variants(project: Project) -> None:
+    counting = APP.replace(
+        '    words = set(prompt.lower().strip("?").split())\n    best',
+        '    open(FOLDER / "calls.log", "a").write("x")\n'
+        '    words = set(prompt.lower().strip("?").split())\n    best',
+    )
+    project.write("app.py", counting)
+    limited = CONFIG + 'system_prompt = "Answer briefly."\nbudget = { calls = 6 }\ndeterministic = true\n'
+    project.write("evalstudio.toml", limited.replace("calls = 6", "calls = 3"))
+    result, causes = explained(project)
+    assert len((project.folder / "calls.log").read_text()) == 3
+    assert sorted(entry["code"] for entry in causes.values()) == ["not_tested", "prompt"]
+    assert any("was not asked" in entry["text"] for entry in causes.values())
+    result.stdout.fnmatch_lines(["causes: *1 prompt*"])
+
+
+def test_personal_data_in_causes_is_masked(project: Project) -> None:
+    mail = "jane.roe@bank-mail.net"
+    project.write("docs/fees.md", FEES.replace("12 USD", f"12 USD, says {mail}"))
+    (project.folder / "evalstudio-baseline.jsonl").unlink()
+    project.run("bank_suite.json").assert_outcomes(passed=2)
+    assert project.run_command("baseline", "save").ret == 0
+    project.write("docs/fees.md", FEES.replace("costs 12 USD", f"is told by {mail}"))
+    project.write("evalstudio.toml", CONFIG + '\n[cause]\ndocuments = ["docs/*.md"]\n')
+    explained(project)
+    report = project.folder / "evalstudio-report"
+    for name in ("record.jsonl", "summary.md", "interpretation.html"):
+        assert mail not in (report / name).read_text(encoding="utf-8")
