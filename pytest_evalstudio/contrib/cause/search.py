@@ -126,7 +126,7 @@ class Search:
             case.same_commit
             and not (case.settings or case.other_model_served or case.trajectories.results)
             and case.then.context_sources == case.recorded_now.context_sources
-            and bool(case.chunks)
+            and bool(case.chunks and case.then.context_sources)
             and all(change.lost_in_documents == change.lost and change.lost for change in case.chunks)
         )
 
@@ -278,7 +278,12 @@ class Search:
         case = self._case
         nothing_else = not (case.settings or case.other_chunks or case.other_model_served)
         trajectories = case.trajectories
-        if nothing_else and trajectories.divergence is not None and not trajectories.results:
+        confirmation = case.result.confirmation
+        is_no_chance = self._deterministic or (
+            confirmation is not None and confirmation.code is ConfirmationCode.CONFIRMED
+        )
+        has_diverged = trajectories.divergence is not None and not trajectories.results
+        if is_no_chance and nothing_else and has_diverged:
             return self._concluded(CauseCode.AGENT, CauseBasis.FINGERPRINTS)
         return self._concluded(CauseCode.NOT_TESTED)
 

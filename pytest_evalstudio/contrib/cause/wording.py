@@ -135,27 +135,44 @@ def _not_found(case: RegressedCase, conclusion: Conclusion) -> str:
 
 
 def _details(case: RegressedCase, conclusion: Conclusion, code: CauseCode) -> Iterator[str]:
-    if code in (CauseCode.NOISE, CauseCode.NOT_TESTED):
+    if code is CauseCode.NOISE:
         return
+    if code in (CauseCode.NOT_TESTED, CauseCode.NOT_FOUND):
+        yield from _differences(case)
     kinds = {part.kind for part in conclusion.parts} | {code}
     if kinds & {CauseCode.RETRIEVAL, CauseCode.DOCUMENT}:
         yield from _chunk_details(case.chunks[1:] if code is CauseCode.RETRIEVAL else case.chunks)
         yield from map(str, (change for change in case.settings if _may_change_chunks(change.part)))
     if CauseCode.PROMPT in kinds or CauseCode.MODEL in kinds:
         yield from (str(change) for part in conclusion.parts for change in case.settings_of(part))
-    if case.other_model_served:
-        yield f"`{case.recorded_now.served_model}` answered in place of `{case.then.served_model}`"
+    if code is CauseCode.MODEL and case.other_model_served:
+        yield _served(case)
     divergence = case.trajectories.divergence
-    if divergence is not None and code in (CauseCode.AGENT, CauseCode.TOOL, CauseCode.NOT_FOUND):
+    if divergence is not None and code in (CauseCode.AGENT, CauseCode.TOOL):
         if before := before_sentence(divergence):
             yield before
-        if code is not CauseCode.AGENT:
+        if code is CauseCode.TOOL:
             yield f"then the agent {divergence_sentence(divergence)}"
     if conclusion.basis is CauseBasis.FINGERPRINTS:
         yield "nothing else differs in the two records"
     yield from conclusion.candidates.obstacles
-    if code is CauseCode.NOT_FOUND:
-        yield from (f"{text}, which is never put back" for text in conclusion.candidates.untested)
+
+
+def _differences(case: RegressedCase) -> Iterator[str]:
+    """Yield what differs from the baseline, whether or not it is the cause."""
+    yield from _chunk_details(case.chunks)
+    yield from map(str, case.settings)
+    if case.other_model_served:
+        yield _served(case)
+    trajectories = case.trajectories
+    for tool in trajectories.changed_tools:
+        yield f"tool `{tool}` {tool_sentence(trajectories.result_of(tool))}"
+    if trajectories.divergence is not None:
+        yield f"the agent {divergence_sentence(trajectories.divergence)}"
+
+
+def _served(case: RegressedCase) -> str:
+    return f"`{case.recorded_now.served_model}` answered in place of `{case.then.served_model}`"
 
 
 def _may_change_chunks(part: CausePart | None) -> bool:

@@ -136,6 +136,17 @@ def test_a_tool_that_is_not_wrapped_is_not_called_again(project: Project) -> Non
     assert entry["code"] == "not_tested"
     assert "a replay would call `get_booking`, `get_rate`" in entry["text"]
     assert entry.get("calls", 0) == 0
+    assert entry["details"][0] == "tool `get_rate` returned 0.9 instead of 9.0"
+
+
+def test_an_agent_that_cannot_be_asked_again_is_not_blamed_for_chance(project: Project) -> None:
+    bare = AGENT.replace("@recorded_tool\n", "").replace("from pytest_evalstudio import recorded_tool\n", "")
+    project.write("agent.py", bare.replace("REFUND_FIRST = False", "REFUND_FIRST = True"))
+    entry = causes(project)["refund"]
+    assert entry["code"] == "not_tested"
+    assert entry["details"] == ["the agent calls `refund` before `get_booking`"]
+    project.write("evalstudio.toml", CONFIG + "deterministic = true\n")
+    assert causes(project)["refund"]["code"] == "agent"
 
 
 def test_an_undeclared_tool_ends_a_replay_that_would_call_it_anew(project: Project) -> None:
