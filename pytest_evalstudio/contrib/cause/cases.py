@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +103,7 @@ def regressed_case(
     then: Answer,
     application: Application,
     *,
+    documents: Documents,
     base_model: ModelEntry | None,
     same_commit: bool,
 ) -> RegressedCase:
@@ -109,12 +111,12 @@ def regressed_case(
 
     Args:
         then: answer of the baseline.
+        documents: as they are today.
         base_model: of the baseline's record; None where it is not there.
         same_commit: whether both runs are of one known commit.
     """
     now = result.answers[0].answer
     recorded_now = recorded(now, item.task.case.folder)
-    documents = Documents(_document_paths(item, application.options))
     settings: tuple[SettingChange, ...] = ()
     if base_model is not None:
         today = model_entry(item.task.model).model_cfg
@@ -134,12 +136,14 @@ def regressed_case(
     )
 
 
-def _document_paths(item: PlannedItem, options: CauseTable) -> list[Path]:
+def document_paths(item: PlannedItem) -> tuple[Path, ...]:
+    """Return the files that the application of an item retrieves from, as far as they are named."""
+    config = item.file.config
     paths = [Path(name) for name in item.task.case.corpus if "://" not in name]
-    folder = item.file.config.folder
-    for pattern in options.documents:
-        paths += sorted(path for path in folder.glob(pattern) if path.is_file())
-    return paths
+    for pattern in config.cause.documents:
+        names = glob.glob(pattern, root_dir=config.folder, recursive=True)
+        paths += [path for name in sorted(names) if (path := config.folder / name).is_file()]
+    return tuple(paths)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +208,14 @@ def restoration_of(case: RegressedCase, parts: Sequence[CausePart]) -> Restorati
     Args:
         parts: () for the application as it is.
     """
-    changes = [change for part in parts for change in case.settings_of(part)]
-    table = restored_table(case.application.table, changes) if changes else None
     restored = structs.replace(_restored_chunks(case, parts), **_restored_calls(case, parts))
+    changes = [
+        change
+        for part in parts
+        for change in case.settings_of(part)
+        if part != RETRIEVAL or restored.chunks is None
+    ]
+    table = restored_table(case.application.table, changes) if changes else None
     return Restoration(parts=tuple(parts), table=table, restored=restored if restored.parts else None)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
 
-from pytest_evalstudio.contrib.cause.cases import Application, RegressedCase, regressed_case
+from pytest_evalstudio.contrib.cause.cases import Application, RegressedCase, document_paths, regressed_case
+from pytest_evalstudio.contrib.cause.chunks import Documents
 from pytest_evalstudio.contrib.cause.replay import Ask, Replays, Reply
 from pytest_evalstudio.contrib.cause.search import Conclusion, Search
 from pytest_evalstudio.contrib.cause.wording import entry_of
@@ -40,6 +42,7 @@ class Explanation:
     def __init__(self, project: Project, services: Services) -> None:
         self._project = project
         self._services = services
+        self._documents: dict[tuple[Path, ...], Documents] = {}
 
     @functools.cached_property
     def _budget(self) -> CallBudget:
@@ -99,12 +102,17 @@ class Explanation:
                     result,
                     entry.rows[0].answer,
                     self._application(item),
+                    documents=self._documents_of(document_paths(item)),
                     base_model=baseline.run.models.get(entry.model_key),
                     same_commit=bool(self._commit) and baseline.run.commit == self._commit,
                 )
             )
         missing = {item.nodeid: _unanswered(item) for item, _ in regressed if item.nodeid in results}
         return cases, missing
+
+    def _documents_of(self, paths: tuple[Path, ...]) -> Documents:
+        """Return documents, which all cases of an application share."""
+        return self._documents.setdefault(paths, Documents(paths))
 
     def _application(self, item: PlannedItem) -> Application:
         model = item.task.model

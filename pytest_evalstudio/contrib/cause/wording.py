@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_evalstudio.contrib.cause.cases import RegressedCase
 from pytest_evalstudio.contrib.cause.chunks import ChunkChange, chunk_sentence, document_sentence
+from pytest_evalstudio.contrib.cause.repeats import MAX_REPEATS
 from pytest_evalstudio.contrib.cause.search import Conclusion
 from pytest_evalstudio.contrib.cause.settings import prompt_name
 from pytest_evalstudio.contrib.cause.trajectories import before_sentence, divergence_sentence, tool_sentence
@@ -130,6 +131,11 @@ def _not_found(case: RegressedCase, conclusion: Conclusion) -> str:
         same = "chunks, calls and settings are those of the baseline"
         left = ", ".join(conclusion.candidates.untested)
         return f"{same}; {left}, which is not tested" if left else f"{same}; the code or the service changed"
+    best = max(tested, key=lambda trial: trial.passed)
+    if best.passed + best.failed >= MAX_REPEATS:
+        passed = f"passes {best.passed} of {best.passed + best.failed}"
+        name = _listed(case, best.parts, "and")
+        return f"with the baseline's {name} it {passed}, {_as_is(conclusion.trials)}; that settles nothing"
     parts = dict.fromkeys(part for trial in tested for part in trial.parts)
     return f"fails with the baseline's {_listed(case, tuple(parts), 'and')}, too"
 

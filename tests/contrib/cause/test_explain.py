@@ -142,13 +142,31 @@ def test_a_reason_that_no_part_has_beside_other_chunks_is_not_found(project: Pro
     assert causes["abroad"]["text"] == "not found: fails with the baseline's chunks, too"
 
 
-def test_an_application_without_declared_parts_is_not_tested(project: Project) -> None:
-    whole = """
+WHOLE = """
 
 def ask(prompt):
-    return {"answer": "no", "context": [chunk["text"] for chunk in retrieve(prompt)]}
+    chunks = [chunk["text"] for chunk in retrieve(prompt)]
+    return {"answer": generate(prompt, chunks), "context": chunks}
 """
-    project.write("app.py", APP + whole)
+
+
+def test_an_application_without_declared_parts_is_not_tested(project: Project) -> None:
+    (project.folder / "evalstudio-baseline.jsonl").unlink()
+    project.write("evalstudio.toml", CONFIG.partition("retrieve =")[0] + 'target = "app:ask"\n')
+    project.write("app.py", APP + WHOLE)
+    project.run("bank_suite.json").assert_outcomes(passed=2)
+    assert project.run_command("baseline", "save").ret == 0
+    project.write("app.py", APP.replace('PENALTY = ""', 'PENALTY = "fees.md#1"') + WHOLE)
+    _, causes = explained(project)
+    assert causes["abroad"]["code"] == "not_tested"
+    assert "declare `retrieve` and `generate`" in causes["abroad"]["text"]
+    assert causes["abroad"]["details"][0].startswith(
+        "`A transfer abroad costs 12 USD.` is no longer retrieved"
+    )
+
+
+def test_parts_that_are_not_the_application_are_named(project: Project) -> None:
+    project.write("app.py", APP + WHOLE.replace("generate(prompt, chunks)", '"no"'))
     project.write("evalstudio.toml", CONFIG + 'target = "app:ask"\n')
     _, causes = explained(project)
     assert causes["abroad"]["code"] == "not_found"
