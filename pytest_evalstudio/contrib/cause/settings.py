@@ -48,7 +48,7 @@ class SettingChange:
         if self.name == "prompt":
             return f"prompt {prompt_name(self.now)} in place of {prompt_name(self.then)}"
         then, now = (
-            _ABSENT if value is None else excerpt(str(value), VALUE_CHARS) for value in (self.then, self.now)
+            _ABSENT if value is None else excerpt(repr(value), VALUE_CHARS) for value in (self.then, self.now)
         )
         return f"`{self.name}` is {now} in place of {then}"
 

@@ -193,8 +193,9 @@ def _chunk_details(changes: Sequence[ChunkChange]) -> Iterator[str]:
 
 def trial_text(trial: Trial) -> str:
     """Return a trial in words."""
-    parts = " and ".join(map(str, trial.parts)) or "as it is"
-    text = f"{parts}: passes {trial.passed} of {trial.passed + trial.failed}"
+    parts = " and ".join(map(str, trial.parts))
+    label = f"with the baseline's {parts}" if parts else "as it is"
+    text = f"{label}: passes {trial.passed} of {trial.passed + trial.failed}"
     if trial.p is not None:
         text += f" (p {figure(trial.p)})"
     return f"{text}; {trial.reason}" if trial.reason else text

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.openai_protocol import completion
 from support.project import Project
 from support.service import Request, Response, Service, running
 
@@ -152,7 +153,7 @@ def test_a_model_and_another_setting_are_told_apart(pytester: pytest.Pytester) -
     project.write("evalstudio.toml", head + config.replace("large", "small"))
     entry = cause(project)
     assert entry["code"] == "model"
-    assert "`llm_model_name` is small in place of large" in entry["text"]
+    assert "`llm_model_name` is 'small' in place of 'large'" in entry["text"]
     project.write("evalstudio.toml", head + config + "parameters = { depth = 2 }\n")
     entry = cause(project)
     assert (entry["code"], entry["parts"]) == ("setting", [{"kind": "setting", "name": "depth"}])
@@ -210,3 +211,69 @@ def test_another_served_model_with_the_same_settings_is_the_model(pytester: pyte
     assert (entry["code"], entry["basis"]) == ("model", "fingerprints")
     assert entry["text"] == "model: served model changed, same prompt and chunks"
     assert "`large-2` answered in place of `large-1`" in entry["details"]
+
+
+@pytest.fixture
+def chat() -> Iterator[Service]:
+    """Chat completions: the model `large` is right where the prompt asks for it."""
+
+    def reply(request: Request) -> Response:
+        asked = request.body
+        is_right = asked["model"] == "large" and asked["messages"][-1]["content"].startswith("Be exact")
+        return Response(body=completion(RIGHT if is_right else "12"))
+
+    with running(reply, lambda request: True) as service:
+        yield service
+
+
+def chat_config(service: Service, *, model: str, prompt: str, others: str = "") -> str:
+    return f"""evaluators = ["text_matching"]
+
+[[model]]
+name = "bank"
+host = "openai_compatible"
+url = "{service.url}/v1"
+api_key = "sk-test"
+llm_model_name = "{model}"
+prompt = "{prompt}"
+{others}
+"""
+
+
+def chat_project(pytester: pytest.Pytester, service: Service) -> Project:
+    project = project_with(pytester, "", v3__j2="Be exact: {{ question }}", v4__j2="{{ question }}")
+    project.write("evalstudio.toml", chat_config(service, model="large", prompt="v3.j2"))
+    save_baseline(project)
+    return project
+
+
+def test_the_prompt_of_a_chat_service_is_put_back(pytester: pytest.Pytester, chat: Service) -> None:
+    project = chat_project(pytester, chat)
+    project.write("evalstudio.toml", chat_config(chat, model="large", prompt="v4.j2"))
+    assert cause(project)["text"].startswith("prompt: passes with prompt v3 (")
+
+
+def test_a_model_that_is_still_configured_is_put_back(pytester: pytest.Pytester, chat: Service) -> None:
+    project = chat_project(pytester, chat)
+    old = f'[[model]]\nname = "old"\nhost = "openai_compatible"\nurl = "{chat.url}/v1"\n'
+    old += 'api_key = "sk-test"\nllm_model_name = "large"\n'
+    project.write("evalstudio.toml", chat_config(chat, model="small", prompt="v3.j2", others=old))
+    project.run(
+        "bank_suite.json",
+        "--evalstudio-baseline=evalstudio-baseline.jsonl",
+        "--evalstudio-explain",
+        "--evalstudio-model=bank",
+    )
+    header, _ = project.record()
+    [entry] = header["causes"].values()
+    assert (entry["code"], entry["basis"]) == ("model", "replay")
+
+
+def test_a_model_that_is_no_longer_configured_is_not_asked(pytester: pytest.Pytester, chat: Service) -> None:
+    project = chat_project(pytester, chat)
+    asked = len(chat.requests)
+    project.write("evalstudio.toml", chat_config(chat, model="small", prompt="v3.j2"))
+    entry = cause(project)
+    assert entry["code"] == "not_tested"
+    assert "which is no longer configured; a [[model]] with it lets it be tested" in entry["text"]
+    assert {request.body["model"] for request in chat.requests[asked:]} == {"small"}
