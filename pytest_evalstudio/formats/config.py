@@ -258,7 +258,7 @@ class CauseTable(Table):
     """
 
     max_calls: Annotated[int, Field(ge=0)] = 1000
-    calls_per_case: Annotated[int, Field(ge=1)] = 100
+    calls_per_case: Annotated[int, Field(ge=1)] = 150
     tools: dict[str, ToolTable] = Field(default_factory=dict)
     parts: dict[str, Literal["prompt", "model", "retrieval"]] = Field(default_factory=dict)
     documents: Names = Field(default_factory=list)

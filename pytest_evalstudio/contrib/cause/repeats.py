@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 LEVEL = 0.05
-MAX_REPEATS = 20
+MAX_REPEATS = 30
 """Answers of one trial; a trial without a decision by then counts as failed."""
 MIN_LEAD = 3
 """Difference of passes and failures that decides a trial: at a pass rate of 0.8, wrong in 1.5 %."""

@@ -195,7 +195,7 @@ def test_an_estimate_names_the_calls_of_explanations(project: Project) -> None:
         "--evalstudio-explain",
         "--evalstudio-estimate",
     )
-    result.stdout.fnmatch_lines(["explanations: at most 100 further calls for each case that regresses*"])
+    result.stdout.fnmatch_lines(["explanations: at most 150 further calls for each case that regresses*"])
 
 
 def test_workers_send_their_causes(project: Project) -> None:
