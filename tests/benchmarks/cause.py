@@ -29,7 +29,6 @@ NAMES = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath",
 NOISE = '''
 import hashlib
 import json
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -43,7 +42,7 @@ def noisy(prompt, answer):
     """Return the opposite of an answer with the probability of the noise."""
     key = prompt.rpartition(": ")[2].rstrip("?")
     ASKED[key] += 1
-    seed = f"{SWITCHES['seed']} {os.getpid()} {key} {ASKED[key]}"
+    seed = f"{SWITCHES['seed']} {key} {ASKED[key]}"
     draw = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:6], "big") / 2**48
     if draw >= SWITCHES["noise"]:
         return answer

@@ -22,6 +22,7 @@ from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.plugin.planning import PlannedItem
 from pytest_evalstudio.record.causes import CauseCode, CausePart
 from pytest_evalstudio.record.schema import ModelEntry
+from pytest_evalstudio.scoring.confirming import repeat_passes
 from pytest_evalstudio.scoring.recorded import recorded
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.run_header import model_entry
@@ -60,7 +61,7 @@ class RegressedCase:
 
     Attributes:
         then: answer of the baseline, masked.
-        now: first answer of today.
+        now: first failing answer of today.
         recorded_now: the same as a record has it.
         trajectories: calls of both.
         chunks: changes of the baseline's chunks, the one that is needed most first.
@@ -115,7 +116,7 @@ def regressed_case(
         base_model: of the baseline's record; None where it is not there.
         same_commit: whether both runs are of one known commit.
     """
-    now = result.answers[0].answer
+    now = _failing_answer(result)
     recorded_now = recorded(now, item.task.case.folder)
     settings: tuple[SettingChange, ...] = ()
     if base_model is not None:
@@ -134,6 +135,14 @@ def regressed_case(
         documents=documents,
         same_commit=same_commit,
     )
+
+
+def _failing_answer(result: Result) -> Answer:
+    """Return the first answer that fails, the first one where only all together do."""
+    for index, case in enumerate(result.answers):
+        if repeat_passes(result, index) is False:
+            return case.answer
+    return result.answers[0].answer
 
 
 def document_paths(item: PlannedItem) -> tuple[Path, ...]:

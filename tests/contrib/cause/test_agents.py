@@ -169,3 +169,47 @@ def test_two_reasons_of_an_agent_are_several(project: Project) -> None:
     assert entry["text"] == (
         "several: passes only with the baseline's results of `get_booking` and results of `get_rate` together"
     )
+
+
+STATEFUL = """
+DONE = []
+FAILS = False
+
+
+def ask(prompt):
+    DONE.append(prompt)
+    return {"answer": "no" if FAILS else "Blocked.", "state": {"cards": len(DONE)}}
+"""
+
+
+def test_an_application_with_a_state_is_not_asked_again(pytester: pytest.Pytester) -> None:
+    project = Project(pytester, with_app=False)
+    project.write("app.py", STATEFUL)
+    config = 'evaluators = ["text_matching"]\n[[model]]\nname = "desk"\nhost = "python"\ntarget = "app:ask"\n'
+    project.write("evalstudio.toml", config)
+    project.suite({"key": "block", "prompt": "Block it.", "condition": '"Blocked"'}, name="desk_suite.json")
+    project.run("desk_suite.json").assert_outcomes(passed=1)
+    assert project.run_command("baseline", "save").ret == 0
+    log = "\n    open(__file__ + '.log', 'a').write('x')"
+    changed = STATEFUL.replace("FAILS = False", "FAILS = True").replace("(prompt):", f"(prompt):{log}")
+    project.write("app.py", changed)
+    entry = causes(project)["block"]
+    assert entry["code"] == "not_tested"
+    assert "keeps a state or session" in entry["text"]
+    assert (project.folder / "app.py.log").read_text() == "x"
+
+
+def test_a_conversation_is_not_replayed(pytester: pytest.Pytester) -> None:
+    project = Project(pytester, with_app=False)
+    app = 'def ask(prompt, conversation):\n    return "yes"\n'
+    project.write("app.py", app)
+    config = 'evaluators = ["text_matching"]\n[[model]]\nname = "desk"\nhost = "python"\ntarget = "app:ask"\n'
+    project.write("evalstudio.toml", config)
+    turns = [{"prompt": "Hello?"}, {"prompt": "Is it open?", "condition": '"yes"'}]
+    project.suite({"key": "open", "turns": turns}, name="desk_suite.json")
+    project.run("desk_suite.json").assert_outcomes(passed=1)
+    assert project.run_command("baseline", "save").ret == 0
+    project.write("app.py", app.replace("yes", "closed"))
+    entry = causes(project)["open"]
+    assert (entry["code"], entry.get("calls", 0)) == ("not_tested", 0)
+    assert "it is a conversation" in entry["text"]
