@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -36,6 +36,7 @@ class ChunkChange:
         has_text: whether a chunk of today has the same text.
         lost: sentences that no chunk of today has.
         lost_in_documents: those of them that no document has; None where the documents cannot be read.
+        is_of_document: whether the documents have lost what the baseline's answer says and today's does not.
     """
 
     label: str
@@ -45,6 +46,7 @@ class ChunkChange:
     has_text: bool
     lost: tuple[str, ...]
     lost_in_documents: tuple[str, ...] | None
+    is_of_document: bool
 
 
 class Documents:
@@ -109,19 +111,16 @@ def changes_of(then: Answer, now: Answer, documents: Documents) -> tuple[ChunkCh
         now: answer of today, as a record has it, so that both are masked alike.
         documents: as they are today.
     """
-    changes = list(_changes(then, now, documents))
-    needed = {word.casefold() for word in words_of(then.text)} - {
-        word.casefold() for word in words_of(now.text)
-    }
+    needed = set(words_of(then.text)) - set(words_of(now.text))
 
     def need(change: ChunkChange) -> tuple[int, int]:
         text = " ".join(change.lost) or change.text
-        return -len(needed & {word.casefold() for word in words_of(text)}), change.rank
+        return -len(needed.intersection(words_of(text))), change.rank
 
-    return tuple(sorted(changes, key=need))
+    return tuple(sorted(_changes(then, now, documents, needed), key=need))
 
 
-def _changes(then: Answer, now: Answer, documents: Documents) -> Iterator[ChunkChange]:
+def _changes(then: Answer, now: Answer, documents: Documents, needed: Set[str]) -> Iterator[ChunkChange]:
     ranks = {text: rank for rank, text in reversed(list(enumerate(now.context, 1)))}
     sources = {source: rank for rank, source in reversed(list(enumerate(now.context_sources, 1))) if source}
     text_now = folded(" \n ".join(now.context))
@@ -130,6 +129,8 @@ def _changes(then: Answer, now: Answer, documents: Documents) -> Iterator[ChunkC
         if ranks.get(text) == index + 1:
             continue
         lost = tuple(sentence for sentence in sentences_of(text) if folded(sentence) not in text_now)
+        lost_in_documents = _lost_in(documents, lost)
+        words = {word for sentence in lost_in_documents or () for word in words_of(sentence)}
         yield ChunkChange(
             label=source or excerpt(text, LABEL_CHARS),
             text=text,
@@ -137,7 +138,8 @@ def _changes(then: Answer, now: Answer, documents: Documents) -> Iterator[ChunkC
             rank_now=ranks.get(text) or sources.get(source, 0),
             has_text=text in ranks,
             lost=lost,
-            lost_in_documents=_lost_in(documents, lost),
+            lost_in_documents=lost_in_documents,
+            is_of_document=bool(words & needed if needed else words),
         )
 
 

@@ -69,7 +69,7 @@ class Reply:
     calls: int = 0
 
 
-class RepliesInOrder(Protocol):
+class ReplayedModel(Protocol):
     """A model that can be asked; `plugin.pacing.AskedAhead` is one."""
 
     @property
@@ -81,7 +81,7 @@ class RepliesInOrder(Protocol):
     def ask(self, requests: Sequence[Prompt], /, *, progress: Progress | None = None) -> list[Answer]: ...
 
 
-ModelFor = Callable[[ModelInfo, ModelTable | None], RepliesInOrder]
+ModelFor = Callable[[ModelInfo, ModelTable | None], ReplayedModel]
 """Returns a model, with another table in place of its own where one is given."""
 
 
@@ -114,7 +114,7 @@ class Replays:
     def replies(self, asks: Sequence[Ask]) -> list[Reply]:
         """Return the verdicts of a round, in order."""
         by_model: dict[int, list[tuple[int, Prompt]]] = {}
-        models: dict[int, RepliesInOrder] = {}
+        models: dict[int, ReplayedModel] = {}
         reasons: dict[int, str] = {}
         for index, ask in enumerate(asks):
             try:
@@ -128,7 +128,7 @@ class Replays:
             models[id(model)] = model
             prompts = [(index, prompt) for prompt in _prompts(ask)]
             by_model.setdefault(id(model), []).extend(prompts)
-        answers: dict[int, list[tuple[Answer, RepliesInOrder]]] = {}
+        answers: dict[int, list[tuple[Answer, ReplayedModel]]] = {}
         for key, waiting in by_model.items():
             model = models[key]
             asked = model.ask([prompt for _, prompt in waiting], progress=self._progress)
@@ -139,7 +139,7 @@ class Replays:
     def _scored(
         self,
         asks: Sequence[Ask],
-        answers: Mapping[int, Sequence[tuple[Answer, RepliesInOrder]]],
+        answers: Mapping[int, Sequence[tuple[Answer, ReplayedModel]]],
         reasons: dict[int, str],
     ) -> list[Reply]:
         tasks: list[EvalTask] = []
@@ -180,7 +180,7 @@ def _prompts(ask: Ask) -> list[Prompt]:
     ]
 
 
-def _answered_task(task: EvalTask, answer: Answer, model: RepliesInOrder, number: int) -> EvalTask:
+def _answered_task(task: EvalTask, answer: Answer, model: ReplayedModel, number: int) -> EvalTask:
     """Return the task of scoring one answer, linked as the original task is."""
     case = answered(
         task.case, answer, task.model, number, retrieves=model.retrieves, retrieval=model.retrieval

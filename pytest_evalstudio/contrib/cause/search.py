@@ -142,21 +142,28 @@ class Search:
         if len(singles) > 1:  # one of them may have passed by chance
             singles = (yield from self._second_look(singles, pass_lead=MIN_SURE_LEAD)) or singles
         if len(singles) == 1:
-            return self._concluded(singles[0].kind, CauseBasis.REPLAY, singles)
+            return self._concluded(self._code_of(singles[0]), CauseBasis.REPLAY, singles)
         if singles:
             return self._concluded(CauseCode.SEVERAL, CauseBasis.REPLAY, singles)
         # All of them together, with more failures than a part needs: each may have failed by chance.
         if (yield from self._trial(parts, fail_lead=MIN_SURE_LEAD)) != "passes":
             return self._by_elimination()
         if len(parts) == 1:
-            return self._concluded(parts[0].kind, CauseBasis.REPLAY, parts)
+            return self._concluded(self._code_of(parts[0]), CauseBasis.REPLAY, parts)
         if passing := (yield from self._second_look(parts, fail_lead=MIN_SURE_LEAD)):
-            return self._concluded(passing[0].kind, CauseBasis.REPLAY, passing[:1])
+            return self._concluded(self._code_of(passing[0]), CauseBasis.REPLAY, passing[:1])
         for size in range(2, len(parts) if len(parts) <= MAX_SINGLES else 2):
             for subset in itertools.combinations(parts, size):
                 if (yield from self._trial(subset)) == "passes":
                     return self._concluded(CauseCode.SEVERAL, CauseBasis.REPLAY, subset, is_joint=True)
         return self._concluded(CauseCode.SEVERAL, CauseBasis.REPLAY, parts, is_joint=True)
+
+    def _code_of(self, part: CausePart) -> CauseCode:
+        """Return the cause that a part stands for: other chunks may come from another document."""
+        chunks = self._case.chunks
+        if part.kind is CauseCode.RETRIEVAL and chunks and chunks[0].is_of_document:
+            return CauseCode.DOCUMENT
+        return part.kind
 
     def _second_look(
         self, parts: Sequence[CausePart], *, pass_lead: int = MIN_LEAD, fail_lead: int = MIN_LEAD

@@ -20,9 +20,6 @@ def entry_of(case: RegressedCase, conclusion: Conclusion) -> CauseEntry:
     """Return the record's entry of a case, not yet masked."""
     code, parts = conclusion.code, conclusion.parts
     change = case.chunks[0] if case.chunks else None
-    # The chunks are the cause of the failure; a document that lost a sentence is the cause of the chunks.
-    if code is CauseCode.RETRIEVAL and change is not None and change.lost_in_documents:
-        code = CauseCode.DOCUMENT
     if code is CauseCode.DOCUMENT and change is not None:
         parts = (CausePart(kind=code, name=case.documents.name_for(change)),)
     return CauseEntry(
@@ -33,17 +30,17 @@ def entry_of(case: RegressedCase, conclusion: Conclusion) -> CauseEntry:
         basis=conclusion.basis,
         parts=parts,
         is_joint=conclusion.is_joint,
-        text=_sentence(case, conclusion, code),
-        details=tuple(dict.fromkeys(_details(case, conclusion, code))),
+        text=_sentence(case, conclusion),
+        details=tuple(dict.fromkeys(_details(case, conclusion))),
         trials=conclusion.trials,
         calls=conclusion.calls,
     )
 
 
-def _sentence(case: RegressedCase, conclusion: Conclusion, code: CauseCode) -> str:
+def _sentence(case: RegressedCase, conclusion: Conclusion) -> str:
     """Return the cause in one sentence, which begins with its name."""
     parts = conclusion.parts
-    match code:
+    match conclusion.code:
         case CauseCode.DOCUMENT:
             change = case.chunks[0]
             return f"document: {document_sentence(change, case.then.text, case.documents.name_for(change))}"
@@ -140,7 +137,8 @@ def _not_found(case: RegressedCase, conclusion: Conclusion) -> str:
     return f"fails with the baseline's {_listed(case, tuple(parts), 'and')}, too"
 
 
-def _details(case: RegressedCase, conclusion: Conclusion, code: CauseCode) -> Iterator[str]:
+def _details(case: RegressedCase, conclusion: Conclusion) -> Iterator[str]:
+    code = conclusion.code
     if code is CauseCode.NOISE:
         return
     if code in (CauseCode.NOT_TESTED, CauseCode.NOT_FOUND):

@@ -260,3 +260,18 @@ def test_personal_data_in_causes_is_masked(project: Project) -> None:
     report = project.folder / "evalstudio-report"
     for name in ("record.jsonl", "summary.md", "interpretation.html"):
         assert mail not in (report / name).read_text(encoding="utf-8")
+
+
+def test_a_document_that_lost_another_sentence_is_not_the_cause(project: Project) -> None:
+    brief = APP.replace("return best or", 'return best.split(". ")[0] or')
+    project.write("app.py", brief)
+    project.write("evalstudio.toml", CONFIG + '\n[cause]\ndocuments = ["docs/*.md"]\n')
+    project.write("docs/fees.md", FEES.replace("12 USD.", "12 USD. It is due in May."))
+    (project.folder / "evalstudio-baseline.jsonl").unlink()
+    project.run("bank_suite.json").assert_outcomes(passed=2)
+    assert project.run_command("baseline", "save").ret == 0
+    project.write("docs/fees.md", FEES)
+    project.write("app.py", brief.replace('PENALTY = ""', 'PENALTY = "fees.md#1"'))
+    _, causes = explained(project)
+    assert causes["abroad"]["code"] == "retrieval"
+    assert "its document changed" in causes["abroad"]["text"]
