@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -212,6 +213,8 @@ def test_the_command_explains_a_finished_run(project: Project) -> None:
     result.stdout.fnmatch_lines(["bank_suite.json::abroad*: retrieval: passes with the baseline's chunks*"])
     header, _ = project.record("explained")
     assert [entry["code"] for entry in header["causes"].values()] == ["retrieval"]
+    printed = json.loads(project.run_command("explain", "--json").stdout.str())
+    assert [entry["code"] for entry in printed.values()] == ["retrieval"]
     unknown = project.run_command("explain", "abroat")
     assert unknown.ret == 2
     unknown.stderr.fnmatch_lines(["*Did you mean 'abroad'*"])
