@@ -180,6 +180,8 @@ def closing_lines(end: RunEnd) -> Iterator[TerminalLine]:
     yield from _gap_lines(analysis)
     if end.comparison is not None:
         yield from _comparison_lines(analysis, end.comparison)
+    for extra in report.extras:
+        yield from (TerminalLine(text=text, colour="yellow") for text in extra.closing_lines())
     notes = {
         "stored": analysis.stored.sentence if analysis.stored.count else "",
         "spans": analysis.traced.sentence,

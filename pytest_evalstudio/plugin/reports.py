@@ -250,6 +250,8 @@ def _payload(item: EvalItem, report: pytest.TestReport, context: ReportContext) 
     verdicts = result.verdicts if result is not None else ()
     tables = item_tables(item.planned, verdicts, context.announced, context.run_wide)
     tables.spans.update(context.services.spans.take())
+    if (more := context.services.entries.pop(item.nodeid, None)) is not None:
+        tables.causes.update(more.causes)
     entry = item_entry(head, result, context.run_wide, context.segments)
     item.stash.setdefault(ATTEMPTS, []).append(attempt_of(entry))
     return Payload.of(item.nodeid, tables, [entry])

@@ -171,6 +171,8 @@ class EvalSession:
             self._begin_estimate(inputs)
             return
         self._compare(items)
+        # Opened now, so that what they lack is said before anything is asked.
+        _ = self.services.follow_ups
         self._spare_garbage_collector(len(items) + len(others))
         for item in items:
             item.open(self.services.models)

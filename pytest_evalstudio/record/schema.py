@@ -15,6 +15,7 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.parameters import ParameterSpec
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.record.arena import ArenaEntry
+from pytest_evalstudio.record.causes import CauseEntry
 from pytest_evalstudio.record.items import (
     VERDICTS,
     Attempt,
@@ -35,6 +36,7 @@ __all__ = [
     "Attempt",
     "Baseline",
     "CaseDigest",
+    "CauseEntry",
     "EvaluatorEntry",
     "FileEntry",
     "Item",
@@ -373,6 +375,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         evaluators, models: by id and key.
         steps: steps of workflows by node id.
         arena: pairs of models that were compared, by node id.
+        causes: of regressed cases, by node id.
         spans: evaluator id to the time in which it scored.
         continues: start of the interrupted run that this one continues, ISO 8601; "" for a new run.
         judging: None where no judge was asked.
@@ -410,6 +413,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     continues: str = ""
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
+    causes: dict[str, CauseEntry] = {}
     spans: dict[str, EvaluatorSpan] = {}
     baseline: Baseline | None = None
     shards: Shards | None = None
@@ -440,6 +444,7 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     steps: dict[str, StepEntry] = {}
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
+    causes: dict[str, CauseEntry] = {}
     spans: dict[str, EvaluatorSpan] = {}
 
     def __bool__(self) -> bool:
