@@ -28,7 +28,7 @@ def here(tmp_path, monkeypatch):
 
 def strict_json(text):
     def refuse(constant):
-        raise AssertionError(f"a bare {constant} is no JSON")
+        raise AssertionError(f"a bare {constant} is not JSON")
 
     return json.loads(text, parse_constant=refuse)
 

@@ -113,7 +113,7 @@ def _read_results(path: Path, scores: Scores) -> None:
                     _add(answer, column.key, int(row.get("run", 1)), row.get(key), path)
     except (KeyError, TypeError, AttributeError, ValueError) as exc:
         raise DataError(
-            f"is no results file of a report: {type(exc).__name__}: {exc}", source=str(path)
+            f"is not a results file of a report: {type(exc).__name__}: {exc}", source=str(path)
         ) from None
 
 
@@ -124,7 +124,7 @@ def _content(path: Path) -> Any:
         raise DataError(f"is not JSON: {exc}", source=str(path)) from None
     if not isinstance(content, dict) or "results" not in content or "evaluator" not in content:
         raise DataError(
-            f"is no results file of a report: give an {RESULTS.name} of {RESULTS.parent.parent}, or the"
+            f"is not a results file of a report: give an {RESULTS.name} of {RESULTS.parent.parent}, or the"
             f" report's {FILE}",
             source=str(path),
         )

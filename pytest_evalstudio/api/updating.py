@@ -114,7 +114,7 @@ def _parsed(text: str, path: Path) -> Source:
 
 def _updated(source: Source, original: str, observed: Observation, condition: str) -> str:
     if kind_of(source.data) != "suite":
-        raise DataError("is no suite; only suites are updated", source=source.name)
+        raise DataError("is not a suite; only suites are updated", source=source.name)
     steps, raw, has_condition = _place(source, observed.key)
     name, value = _expectation(source, raw, observed, condition, has_condition=has_condition)
     text = with_value(source, steps, name, value, original)

@@ -47,7 +47,7 @@ def fetch_suite(url: str, folder: Path, *, refresh: bool = False, allow_private_
     """
     host = host_of(url)
     if not host:
-        raise DataError("is no URL: it has no host; write http://HOST/PATH", source=url)
+        raise DataError("is not a URL: it has no host; write http://HOST/PATH", source=url)
     name_host(url)
     digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     name = Path(urlsplit(url).path.replace("\0", "_"))

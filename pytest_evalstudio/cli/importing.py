@@ -123,7 +123,7 @@ def import_one(arguments: argparse.Namespace) -> int:
     """Import a file, or traces of several files."""
     if arguments.kind == TRACES:
         if arguments.name_prefix or arguments.description:
-            raise ConfigurationError("--name-prefix and --description are no options of traces")
+            raise ConfigurationError("--name-prefix and --description are not options of traces")
         return _import_traces(arguments)
     if arguments.sample is not None or arguments.freeze_calls:
         raise ConfigurationError("--sample and --freeze-calls are options of traces --to suite")
@@ -306,7 +306,7 @@ def _export_events(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.traces.otel.sending import send
 
     if arguments.model:
-        raise ConfigurationError(f"--model is no option of the kind {OTEL}; all models are exported")
+        raise ConfigurationError(f"--model is not an option of the kind {OTEL}; all models are exported")
     if not (arguments.output or arguments.endpoint):
         raise ConfigurationError("give the file that is written by -o OUT, or a collector by --endpoint URL")
     if arguments.output and Path(arguments.output).suffix.lower() != ".jsonl":

@@ -96,7 +96,7 @@ def _is_data(value: object) -> bool:
 
 
 def _result(call: ToolCall) -> Any:
-    """Return a recorded result as the tool returned it: JSON data, or a text that is no JSON."""
+    """Return a recorded result as the tool returned it: JSON data, or a text that is not JSON."""
     if call.error:
         raise ToolFailed(call.error)
     if call.result is None:

@@ -30,9 +30,9 @@ def state_text(value: object) -> str:
     """Return a state as JSON text.
 
     Raises:
-        ValueError: if it is no JSON value, with the reason.
+        ValueError: if it is not a JSON value, with the reason.
     """
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
     except (TypeError, ValueError, RecursionError) as exc:
-        raise ValueError(f"the state is no JSON value: {exc}") from None
+        raise ValueError(f"the state is not a JSON value: {exc}") from None

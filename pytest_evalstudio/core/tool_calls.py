@@ -27,9 +27,9 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
     Attributes:
         name: the tool, as the service names it; "" where a call has no name.
-        arguments: by name; empty where they are no JSON object.
-        arguments_text: the arguments as the service sent them, where they are no JSON object, or are nested
-            more than `MAX_DEPTH` deep.
+        arguments: by name; empty where they are not a JSON object.
+        arguments_text: the arguments as the service sent them, where they are not a JSON object, or are
+            nested more than `MAX_DEPTH` deep.
         id: the service's id of the call.
         result: what the tool returned, JSON as text; None where that is not known.
         error: what went wrong in the tool.
@@ -94,7 +94,7 @@ def call_text(name: str, arguments: Mapping[str, Any], arguments_text: str = "")
     """Return a call as people write it.
 
     Args:
-        arguments_text: arguments that are no JSON object.
+        arguments_text: arguments that are not a JSON object.
 
     >>> call_text("search", {"query": "fee", "page": 2})
     'search(query="fee", page=2)'
@@ -222,7 +222,7 @@ _READ = _KEYS.union(_WRAPPERS, _ARGUMENTS, _RESULTS, _IDS, ("type", "index"))
 
 
 def _arguments(value: object) -> tuple[Mapping[str, Any], str]:
-    """Return the arguments, or their text where they are no JSON object."""
+    """Return the arguments, or their text where they are not a JSON object."""
     if value is None or value == "":
         return NO_ARGUMENTS, ""
     parsed = value

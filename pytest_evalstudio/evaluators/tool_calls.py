@@ -31,7 +31,7 @@ from pytest_evalstudio.metrics.tool_definitions import default_arguments, read_d
 
 _SHOWN_CALLS = 5
 _READ_CHARS = 2_000
-"""Arguments that are no JSON object may be megabytes; a message shows a line of them."""
+"""Arguments that are not a JSON object may be megabytes; a message shows a line of them."""
 _EXPORTED_CALLS = 100
 """Differences of a kind that exports list; the record has all calls."""
 

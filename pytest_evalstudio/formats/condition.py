@@ -318,7 +318,7 @@ class _Parser:
         text = self._only_argument("value")
         if value_alone(text) is None:
             raise self._fault(
-                f"{text!r} is no value with a unit, no frequency and no date; for a number alone write"
+                f"{text!r} is not a value with a unit, a frequency or a date; for a number alone write"
                 " number(...), for words a string",
                 start,
             )

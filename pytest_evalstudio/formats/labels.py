@@ -138,7 +138,7 @@ def read_inclusion(path: Path) -> dict[Identity, float]:
                 probability = 0.0
             if not 0 < probability <= 1:
                 raise DataError(
-                    f"{path}:{line}: {INCLUSION} {text!r} is no probability above 0 and up to 1; restore"
+                    f"{path}:{line}: {INCLUSION} {text!r} is not a probability above 0 and up to 1; restore"
                     " what `evalstudio review --budget` wrote"
                 )
             inclusion[row["key"], row["model_key"]] = probability

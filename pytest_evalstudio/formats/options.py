@@ -168,7 +168,7 @@ def _json(value: object) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _fact(hint: object, exc: ValidationError) -> str:

@@ -73,7 +73,7 @@ class Application:
             call = Call.of(function, label, offered=offered, configured=configured)
             return cls(label, offered, configured, call=call, _code=function)
         if not callable(function):
-            raise ConfigurationError(f"{label} is no factory: it cannot be called")
+            raise ConfigurationError(f"{label} is not a factory: it cannot be called")
         try:
             inspect.signature(function).bind()
         except TypeError as exc:

@@ -109,7 +109,7 @@ class Bedrock(Connected):
     def without_answer(self) -> HostFault:
         """Return the fault of a reply without an answer.
 
-        The client returns a reply that is no JSON, or half of one, as an empty reply.
+        The client returns a reply that is not JSON, or half of one, as an empty reply.
         """
         return HostFault(f"{self.place} sent a reply without an answer; {CHECK_REPLY}", retry=True)
 

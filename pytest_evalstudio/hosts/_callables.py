@@ -331,7 +331,7 @@ def state_of(value: object, label: str) -> ApplicationState:
     """Return the state that the user's code gives.
 
     Raises:
-        HostFault: if it is no JSON value.
+        HostFault: if it is not a JSON value.
     """
     try:
         return ApplicationState(after=state_text(value))

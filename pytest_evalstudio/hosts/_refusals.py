@@ -111,7 +111,7 @@ def refusal_fault(refusal: Refusal, quoted_text: str) -> HostFault:
 
 
 def error_object(body: str) -> object:
-    """Return the JSON of an error's body, of a list its first entry; None where it is no JSON."""
+    """Return the JSON of an error's body, of a list its first entry; None where it is not JSON."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):

@@ -174,11 +174,11 @@ class McpServer(Connected):
             (call,) = read_tool_calls(json.loads(text))
         except (ValueError, RecursionError):
             raise HostFault(
-                f"the prompt is no call of a tool: {quoted(text, self._mask)}; write {_FORM}, or set tool and"
-                " argument"
+                f"the prompt is not a call of a tool: {quoted(text, self._mask)}; write {_FORM}, or set"
+                " tool and argument"
             ) from None
         if call.arguments_text:
-            raise HostFault(f"the arguments of {call.name!r} are no JSON object; write {_FORM}")
+            raise HostFault(f"the arguments of {call.name!r} are not a JSON object; write {_FORM}")
         return call
 
     def _fault(self, exc: Exception, connection: ServerConnection) -> HostFault:

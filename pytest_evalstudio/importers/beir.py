@@ -81,7 +81,7 @@ def _score(cell: object, name: str, line: int) -> float:
     try:
         return float(str(cell))
     except ValueError:
-        raise DataError("the score is no number", source=name, line=line, column=1) from None
+        raise DataError("the score is not a number", source=name, line=line, column=1) from None
 
 
 def _beside(path: Path, name: str, file_name: str) -> Path:
@@ -133,7 +133,7 @@ def _object(line: str, file: Path, number: int) -> dict[str, Json]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise DataError("is no JSON object", source=str(file), line=number, column=1)
+        raise DataError("is not a JSON object", source=str(file), line=number, column=1)
     return value
 
 
@@ -145,17 +145,17 @@ def read(source: Source) -> Imported:
 def _row(record: Record, imported: Imported) -> Fields | None:
     documents, omissions = record.value.get("documents"), imported.omissions
     if not isinstance(documents, list):
-        raise record.error(f"is no judgement; name the file of judgements, which ends in {SUFFIX}")
+        raise record.error(f"is not a judgement; name the file of judgements, which ends in {SUFFIX}")
     relevant: dict[str, str] = {}
     if not all(name in record.value for name in ("id", "text")):
-        raise record.error(f"is no judged query; name the file of judgements, which ends in {SUFFIX}")
+        raise record.error(f"is not a judged query; name the file of judgements, which ends in {SUFFIX}")
     for index, document in enumerate(map(mapping_of, documents)):
         if missing := [name for name in ("id", "text", "score") if name not in document]:
             raise record.error(f"has no {missing[0]}; add it", "documents", index)
         try:
             score = float(str(document["score"]))
         except ValueError:
-            raise record.error("the score is no number; correct it", "documents", index) from None
+            raise record.error("the score is not a number; correct it", "documents", index) from None
         # A judgement of 0 says that the document is not relevant.
         if score > 0:
             relevant[str(document["id"])] = str(document["text"])

@@ -85,6 +85,6 @@ def parsed(state: str) -> Any:
     """Return a state from its text.
 
     Raises:
-        ValueError: if it is no JSON, e.g. since a record has cut it.
+        ValueError: if it is not JSON, e.g. since a record has cut it.
     """
     return json.loads(state)

@@ -157,7 +157,7 @@ def argument_faults(
     """Compare the arguments of a call.
 
     Returns:
-        Number of arguments that were compared, and those that differ. Arguments that are no JSON object
+        Number of arguments that were compared, and those that differ. Arguments that are not a JSON object
         differ in each.
     """
     forbids = (expected.other_arguments or ("forbid" if rules.forbid_others else "allow")) == "forbid"

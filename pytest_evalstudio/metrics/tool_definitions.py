@@ -101,7 +101,7 @@ def call_fault(call: ToolCall, definitions: Mapping[str, str]) -> str:
     if definitions and call.name not in definitions:
         return "there is no such tool"
     if call.arguments_text:
-        return "the arguments are no JSON object"
+        return "the arguments are not a JSON object"
     schema = definitions.get(call.name, "")
     if not schema:
         return ""

@@ -70,7 +70,7 @@ def _request(signal: str, name: str, body: bytes) -> Any:
     try:
         return getattr(service, name).FromString(body)
     except message.DecodeError as exc:
-        raise ValueError(f"the body is no {name}: {exc}") from None
+        raise ValueError(f"the body is not valid {name}: {exc}") from None
 
 
 def _span(span: Any) -> Span:

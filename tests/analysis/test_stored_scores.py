@@ -1,4 +1,4 @@
-"""Results files that a calibration reads: what is no results file is refused without a traceback."""
+"""Results files that a calibration reads: what is not a results file is refused without a traceback."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_an_installed_package_brings_a_command(tmp_path: Path) -> None:
     ("source", "target", "message"),
     [
         (PART.replace("NAME", "compare"), "acme:CONTRIB", "the command 'compare' is already that of"),
-        ("CONTRIB = 1\n", "acme:CONTRIB", "is no Contrib but int"),
+        ("CONTRIB = 1\n", "acme:CONTRIB", "is not a Contrib but int"),
         ("raise RuntimeError('broken')\n", "acme:CONTRIB", "does not load (acme:CONTRIB): "),
         (PART, "acme:MISSING", "does not load (acme:MISSING): "),
     ],

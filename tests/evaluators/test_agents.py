@@ -265,7 +265,7 @@ DEFINITIONS: dict[str, Any] = {
         ({"name": "book", "arguments": {"id": "E1", "seats": "2"}}, "/seats: '2' is not of type 'integer'"),
         ({"name": "book", "arguments": {"id": "e1"}}, "/id: 'e1' does not match '^[A-Z]'"),
         ({"name": "book", "arguments": {"id": "E1", "class": "A"}}, "there is no parameter 'class'"),
-        ({"name": "book", "arguments": "[1]"}, "the arguments are no JSON object"),
+        ({"name": "book", "arguments": "[1]"}, "the arguments are not a JSON object"),
     ],
 )
 def test_a_call_is_valid_or_its_fault_is_named(form: str, call: dict[str, Any], fault: str) -> None:

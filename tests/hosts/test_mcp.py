@@ -169,7 +169,7 @@ def test_the_prompt_can_be_one_argument(ask: Ask, server: Path) -> None:
 )
 def test_another_prompt_is_refused(prompt: str, ask: Ask, server: Path) -> None:
     (answer,) = ask([prompt], command=sys.executable, args=[str(server)])
-    assert "the prompt is no call of a tool" in answer.error
+    assert "the prompt is not a call of a tool" in answer.error
 
 
 @pytest.mark.parametrize(

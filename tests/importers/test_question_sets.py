@@ -145,9 +145,9 @@ def test_relevant_documents_of_beir_are_expected(beir: Path) -> None:
     ("name", "content", "fact"),
     [
         ("queries.jsonl", "{}\n", "the judged query '1' is not in queries.jsonl"),
-        ("corpus.jsonl", "[1]\n", "corpus.jsonl:1:1: is no JSON object"),
+        ("corpus.jsonl", "[1]\n", "corpus.jsonl:1:1: is not a JSON object"),
         ("qrels/test.tsv", "a\tb\n1\t2\n", "expected the columns query-id, corpus-id, score"),
-        ("qrels/test.tsv", QRELS.replace("\t2\n", "\tmuch\n"), "test.tsv:4:1: the score is no number"),
+        ("qrels/test.tsv", QRELS.replace("\t2\n", "\tmuch\n"), "test.tsv:4:1: the score is not a number"),
     ],
 )
 def test_faults_of_beir_are_named(beir: Path, name: str, content: str, fact: str) -> None:
@@ -172,7 +172,7 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path, kind: str, content: obj
 
 @pytest.mark.parametrize(
     ("document", "fact"),
-    [({"id": "d", "text": "t"}, "has no score"), ({"id": "d", "text": "t", "score": "x"}, "is no number")],
+    [({"id": "d", "text": "t"}, "has no score"), ({"id": "d", "text": "t", "score": "x"}, "is not a number")],
 )
 def test_a_faulty_document_of_a_judged_query_is_named_by_its_place(
     tmp_path: Path, document: object, fact: str

@@ -202,7 +202,7 @@ def test_what_a_collector_rejects_is_not_counted(lab: Project) -> None:
     [
         ((), "give the file that is written by -o OUT, or a collector by --endpoint URL"),
         (("-o", "events.json"), "a file name for otel ends with .jsonl"),
-        (("-o", "e.jsonl", "--model", "m"), "--model is no option of the kind otel"),
+        (("-o", "e.jsonl", "--model", "m"), "--model is not an option of the kind otel"),
     ],
 )
 def test_a_wrong_command_is_explained(lab: Project, arguments: tuple[str, ...], message: str) -> None:

@@ -94,7 +94,7 @@ def test_what_cannot_be_merged_is_a_sentence(shards: Project) -> None:
     assert (twice.returncode, into.returncode, other.returncode) == (2, 2, 2)
     assert "give each shard once" in twice.stderr
     assert "is the folder of a shard" in into.stderr
-    assert "the records are no shards of one run" in other.stderr
+    assert "the records are not shards of one run" in other.stderr
 
 
 def test_each_record_is_compared_with_all_before_it(shards: Project) -> None:

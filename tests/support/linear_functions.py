@@ -194,7 +194,7 @@ def _prompt(text: str) -> None:
     prompt = prompts.render(
         Question(prompt="false_premise", texts={"question": text}, reply=record(question=sentence("q")))
     )
-    prompts.render_repair(prompt, text, "is no JSON")
+    prompts.render_repair(prompt, text, "is not JSON")
 
 
 # asking

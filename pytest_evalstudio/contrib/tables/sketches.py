@@ -75,7 +75,7 @@ def check_sketch(sketch: str) -> None:
         _sketch(sketch)
     # The library raises several kinds of errors for bytes that are no sketch.
     except Exception:
-        raise ValueError("is no sketch of values") from None
+        raise ValueError("is not a sketch of values") from None
 
 
 def _sketch(text: str) -> Any:

@@ -168,7 +168,7 @@ def contribs() -> tuple[Contrib, ...]:
             ) from exc
         if not isinstance(contrib, Contrib):
             raise ConfigurationError(
-                f"optional part {point.name!r} of an installed package ({point.value}) is no Contrib but"
+                f"optional part {point.name!r} of an installed package ({point.value}) is not a Contrib but"
                 f" {type(contrib).__name__}"
             )
         installed.append(contrib)

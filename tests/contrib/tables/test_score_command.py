@@ -126,7 +126,7 @@ BAD: dict[str, Bad] = {
         {"mapping": "actual_output=anwser"},
         "log.parquet: has no column 'anwser', which --map actual_output=anwser names. Did you mean 'answer'?",
     ),
-    "unknown field": (write_plain, {"mapping": "outptu=answer"}, "--map outptu: is no field of a row."),
+    "unknown field": (write_plain, {"mapping": "outptu=answer"}, "--map outptu: is not a field of a row."),
     "no equals sign": (write_plain, {"mapping": "answer"}, "--map answer: write NAME=COLUMN"),
     "column that an evaluator needs": (
         write_plain,

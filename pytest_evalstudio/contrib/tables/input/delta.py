@@ -138,7 +138,9 @@ def _commit_actions(file: Location) -> Iterator[Mapping[str, Any]]:
         except (ValueError, RecursionError):
             action = None
         if not isinstance(action, dict):
-            raise DataError("is no action of a Delta table; restore the log", source=f"{file.name}:{number}")
+            raise DataError(
+                "is not an action of a Delta table; restore the log", source=f"{file.name}:{number}"
+            )
         yield action
 
 

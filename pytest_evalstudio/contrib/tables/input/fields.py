@@ -48,7 +48,8 @@ def check_names(mapping: Mapping[str, str], groups: Mapping[str, str]) -> None:
     for field in mapping:
         if field not in FIELDS:
             raise ConfigurationError(
-                f"--map {field}: is no field of a row. {nearest(field, FIELDS)} Fields: {', '.join(FIELDS)}"
+                f"--map {field}: is not a field of a row. {nearest(field, FIELDS)}"
+                f" Fields: {', '.join(FIELDS)}"
             )
     for name in groups:
         if name in RESERVED:

@@ -216,7 +216,7 @@ class JsonReader:
         def object_of(pairs: list[tuple[str, Any]]) -> None:
             names[:] = [name for name, _ in pairs]  # the outermost object comes last
 
-        with suppress(ValueError, RecursionError):  # reading the line reports that it is no JSON
+        with suppress(ValueError, RecursionError):  # reading the line reports that it is not JSON
             json.loads(line, object_pairs_hook=object_of)
             check_columns(names, f"{self._location.name}:{number}")
 

@@ -120,7 +120,7 @@ def _checked(values: dict[str, str]) -> RegisterEntry:
                 # In one form, since dates are compared as texts.
                 values[name] = datetime.date.fromisoformat(values[name]).isoformat()
             except ValueError:
-                raise ValueError(f"{name} {values[name]!r} is no date; write YYYY-MM-DD") from None
+                raise ValueError(f"{name} {values[name]!r} is not a date; write YYYY-MM-DD") from None
     cases = tuple(filter(None, map(str.strip, values.get("cases", "").split(_BETWEEN_CASES))))
     entry = msgspec.convert({**values, "cases": cases}, RegisterEntry)
     if not entry.is_open and not entry.evidence:

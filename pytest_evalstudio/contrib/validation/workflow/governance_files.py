@@ -49,7 +49,7 @@ def governance_of(source: Source, model: type[ModelT], root: str, schema: str) -
     """
     data: Any = source.data
     if not isinstance(data, dict) or root not in data:
-        raise source.error("", f"is no {schema}: it has no key {root!r}")
+        raise source.error("", f"is not a {schema} file: it has no key {root!r}")
     try:
         return model.model_validate(data[root])
     except ValidationError as exc:

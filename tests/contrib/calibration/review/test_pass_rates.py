@@ -216,7 +216,7 @@ def test_too_few_labels_and_other_metrics_are_refused(
     assert "the sample was not drawn from these answers by this metric" in capsys.readouterr().err
     labels.write_text(text.replace('"0.', '"7.', 1), encoding="utf-8")
     assert main(["review", report, *METRIC, "--estimate"]) == 2
-    assert "is no probability above 0 and up to 1" in capsys.readouterr().err
+    assert "is not a probability above 0 and up to 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_a_damaged_log_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     commit("table", 2, remove("a.parquet"))
     assert "has no commit 1" in refusal(capsys, "table")
     Path("table/_delta_log/00000000000000000001.json").write_text("{")
-    assert "00000000000000000001.json:1: is no action of a Delta table" in refusal(capsys, "table")
+    assert "00000000000000000001.json:1: is not an action of a Delta table" in refusal(capsys, "table")
 
 
 @pytest.mark.parametrize("path", ["table/topic=fees/a.parquet", "table/topic=fees"])
