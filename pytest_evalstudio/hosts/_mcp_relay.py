@@ -19,6 +19,7 @@ MAX_LINE_BYTES = 20_000_000
 """Longest message; results of tools are limited to fewer characters anyway."""
 MAX_ERROR_BYTES = 1_000_000
 """Limit of the server's standard error that it passes on to a file."""
+ERRORS_WAIT_S = 1.0
 _STRAY_LINES = 3
 _STRAY_BYTES = 200
 
@@ -28,12 +29,16 @@ def main(command: Sequence[str]) -> int:
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert server.stdout is not None
     assert server.stderr is not None
-    threading.Thread(target=_pass_errors, args=(server.stderr,), daemon=True).start()
+    errors = threading.Thread(target=_pass_errors, args=(server.stderr,), daemon=True)
+    errors.start()
     try:
         _pass_messages(server.stdout, sys.stdout.buffer)
     except OSError:  # the client has gone
         server.kill()
-    return server.wait()
+    status = server.wait()
+    # The last words of a server that fails at its start; a process that it has left behind may hold the pipe.
+    errors.join(ERRORS_WAIT_S)
+    return status
 
 
 def _pass_messages(lines: IO[bytes], target: IO[bytes]) -> None:

@@ -106,7 +106,7 @@ def _check(runs: Sequence[Run]) -> None:
             # Scores under other options are not comparable, and the merged header has one entry for each id.
             if evaluators.setdefault(id, entry) != entry:
                 raise ConfigurationError(
-                    f"evaluator {id}: has other options in the run of {run.created}; the records are no"
+                    f"evaluator {id}: has other options in the run of {run.created}; the records are not"
                     " shards of one run"
                 )
 
