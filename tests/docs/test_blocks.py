@@ -12,6 +12,12 @@ from support.pages import PAGES, ROOT, name_of
 
 READINGS = readings()
 NOT_RUN = {
+    "docs/judge/agents.md": 3,
+    "docs/judge/arena.md": 3,
+    "docs/judge/judges.md": 1,
+    "docs/judge/label-and-calibrate.md": 5,
+    "docs/judge/red-team.md": 2,
+    "docs/judge/suite-quality.md": 3,
     "docs/run/baseline.md": 1,
     "docs/run/ci.md": 1,
     "docs/run/model-services.md": 2,

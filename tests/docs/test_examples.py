@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.page_runs import blocks_of
-from support.pages import README, examples
+from support.pages import DOCS, README, examples
 from support.project import Project
 
 pytestmark = pytest.mark.slow
@@ -19,30 +19,23 @@ VARIES = re.compile(r"in \d+\.\d+s|rootdir: .*|plugins: .*|platform .*|=+")
 
 EXAMPLES = examples()
 FEES = next(block.body for block in blocks_of(README) if block.marks.get("title") == "fees.md")
-for name in ("api", "robust", "shouting", "step"):
+for name in ("api", "shouting", "step"):
     EXAMPLES[name].files["fees.md"] = FEES
-EXAMPLES["shrunk"].files |= {
-    name: EXAMPLES["robust"].files[name] for name in ("robust_suite.yaml", "fees.md")
-}
-EXAMPLES["shouting"].files["robust_suite.yaml"] = EXAMPLES["robust"].files["robust_suite.yaml"]
+EXAMPLES["shouting"].files["robust_suite.yaml"] = next(
+    block.body
+    for block in blocks_of(DOCS / "judge" / "perturbations.md")
+    if block.marks.get("title") == "robust_suite.yaml"
+)
 OUTCOMES = {
-    "calibration": "2 failed, 1 passed",
-    "agent": "1 failed, 1 passed",
     "evaluator": "1 failed, 2 passed",
     "host": "1 passed",
-    "robust": "3 failed, 9 passed",
-    "shrunk": "3 failed, 9 passed",
     "shouting": "4 passed",
-    "judged": "1 failed, 1 passed",
-    "rubric": "1 failed, 1 passed",
-    "byop": "1 failed, 1 passed",
     "step": "9 passed, 1 skipped",
 }
-VERBOSE = ("calibration", "robust", "shrunk", "step")
+VERBOSE = ("step",)
 """Examples that show the details of a verbose run."""
 SCRIPTS = {
     "api": "compare.py",
-    "perturbing": "perturb_fees.py",
     "names": "documented.py",
     "score": "score_logs.py",
 }

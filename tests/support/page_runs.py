@@ -36,12 +36,10 @@ from support.pages import DOCS, PAGES, ROOT, name_of, read
 from support.real_servers import free_port
 
 COMMAND_LANGUAGES = ("sh", "bash", "console")
-MARKS_OF_OTHER_TESTS = frozenset({"example", "adapter", "local_judge", "tutorial", "recipe", "configuration"})
+MARKS_OF_OTHER_TESTS = frozenset({"example", "adapter", "local_judge", "recipe", "configuration"})
 """Marks of blocks that another test runs."""
 NOT_MARKED_YET = (
-    *(f"docs/{folder}/" for folder in ("how-to", "judge", "validate", "scale", "reference", "explanation")),
-    "docs/tutorials/suite-quality.md",
-    "docs/benchmarks.md",
+    *(f"docs/{folder}/" for folder in ("validate", "scale", "reference", "explanation")),
     "docs/extend.md",
 )
 """Pages whose blocks are not run, since they have other marks or none."""

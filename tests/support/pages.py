@@ -21,10 +21,6 @@ _BLOCK = re.compile(
     r"(?P<body>.*?)^(?P=indent)```$",
     re.DOTALL | re.MULTILINE,
 )
-_TUTORIAL = re.compile(
-    r'^```(?P<language>\w*) tutorial="(?P<tutorial>\w+)"(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$',
-    re.DOTALL | re.MULTILINE,
-)
 _FENCE = re.compile(r"^ *```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^ *```$", re.DOTALL | re.MULTILINE)
 
 
@@ -34,15 +30,6 @@ class Example:
 
     files: dict[str, str] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class TutorialBlock:
-    """A block of a tutorial: a file to write, commands to run, or lines that the last commands print."""
-
-    language: str
-    title: str | None
-    body: str
 
 
 def read(page: Path) -> str:
@@ -82,17 +69,6 @@ def _examples(kind: str) -> dict[str, Example]:
                 example.files[block["title"]] = body
             else:
                 example.shown += body.splitlines()
-    return by_name
-
-
-def tutorials() -> dict[str, list[TutorialBlock]]:
-    """Return the blocks of each tutorial in their order."""
-    by_name: dict[str, list[TutorialBlock]] = {}
-    for page in PAGES:
-        for block in _TUTORIAL.finditer(read(page)):
-            by_name.setdefault(block["tutorial"], []).append(
-                TutorialBlock(block["language"], block["title"], block["body"])
-            )
     return by_name
 
 
