@@ -26,6 +26,9 @@ NOT_RUN = {
     "docs/start/install.md": 3,
     "docs/start/your-application.md": 1,
     "docs/tutorials/validation.md": 1,
+    "docs/validate/conclusion.md": 4,
+    "docs/validate/guard.md": 2,
+    "docs/validate/steps.md": 4,
     "docs/write/generate.md": 1,
     "docs/write/python-tests.md": 1,
 }
