@@ -22,6 +22,8 @@ NOT_RUN = {
     "docs/run/ci.md": 1,
     "docs/run/model-services.md": 2,
     "docs/run/repeats.md": 1,
+    "docs/scale/tables.md": 2,
+    "docs/scale/traces.md": 3,
     "docs/start/documents-to-gate.md": 1,
     "docs/start/install.md": 3,
     "docs/start/your-application.md": 1,

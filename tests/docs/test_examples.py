@@ -37,7 +37,6 @@ VERBOSE = ("step",)
 SCRIPTS = {
     "api": "compare.py",
     "names": "documented.py",
-    "score": "score_logs.py",
 }
 
 

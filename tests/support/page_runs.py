@@ -39,7 +39,7 @@ COMMAND_LANGUAGES = ("sh", "bash", "console")
 MARKS_OF_OTHER_TESTS = frozenset({"example", "adapter", "local_judge", "recipe", "configuration"})
 """Marks of blocks that another test runs."""
 NOT_MARKED_YET = (
-    *(f"docs/{folder}/" for folder in ("scale", "reference", "explanation")),
+    *(f"docs/{folder}/" for folder in ("reference", "explanation")),
     "docs/extend.md",
 )
 """Pages whose blocks are not run, since they have other marks or none."""
