@@ -1,4 +1,4 @@
-"""The pages of the documentation: README.md and the Markdown files of docs/, and the examples in them."""
+"""The pages of the documentation: README.md and the Markdown files of docs/, and the recipes in them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEVELOPER_PAGES = tuple(
 PAGES = (README, *(page for page in sorted(DOCS.rglob("*.md")) if page not in DEVELOPER_PAGES))
 
 _BLOCK = re.compile(
-    r'^(?P<indent> *)```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"'
+    r'^(?P<indent> *)```\w* (?P<kind>adapter|local_judge)="(?P<name>\w+)"'
     r'(?: title="(?P<title>[^"]+)")?\n'
     r"(?P<body>.*?)^(?P=indent)```$",
     re.DOTALL | re.MULTILINE,
@@ -40,11 +40,6 @@ def read(page: Path) -> str:
 def name_of(page: Path) -> str:
     """Return the path of a page below the project's folder; of a page elsewhere, its name."""
     return page.relative_to(ROOT).as_posix() if page.is_relative_to(ROOT) else page.name
-
-
-def examples() -> dict[str, Example]:
-    """Return the examples of all pages by their names."""
-    return _examples("example")
 
 
 def adapters() -> dict[str, Example]:
