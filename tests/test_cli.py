@@ -168,6 +168,17 @@ def test_a_file_with_faults_is_told_at_its_place(capsys, name, content, said):
     assert told.err == ""
 
 
+def test_the_excerpt_of_a_faulty_condition_has_lines_of_its_own(capsys):
+    assert main(["validate", suite({**FOUR, "condition": "5 USD"})]) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == ["  5 USD", "  ^"]
+
+
+def test_a_line_break_in_a_name_begins_no_line(capsys):
+    assert main(["validate", suite({**FOUR, "a\nx.json: suite, 1 test case: fine": 1})]) == 1
+    [line] = capsys.readouterr().out.splitlines()
+    assert "\\n" in line
+
+
 def test_all_files_are_checked_whatever_is_wrong_with_the_first(capsys):
     assert main(["validate", "gone.json", suite(FOUR), "gone.toml"]) == 1
     assert capsys.readouterr().out.splitlines() == [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,15 @@ def say(*lines: str, error: bool = False, flush: bool = False) -> None:
         stream.write(printable(visible(redact_identifier(line)), stream.encoding) + "\n")
     if flush:
         stream.flush()
+
+
+def error_lines(message: str) -> list[str]:
+    """Return the lines of an error: the excerpt of a file below it is indented.
+
+    Other line breaks come from names and values. They remain in their line, which shows them as escapes, so
+    that no file can add a line that looks like one of the command.
+    """
+    return re.split(r"\n(?=  )", message)
 
 
 def progress_display(beginning: str) -> ProgressDisplay:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, local, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, error_lines, local, say
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     for warning in source.warnings:
         say(f"warning: {warning}")
     for error in errors:
-        say(str(error))
+        say(*error_lines(str(error)))
     if errors:
         return FINDINGS
     _check_name(arguments.output, target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, local, progress_display, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, error_lines, local, progress_display, say
 from pytest_evalstudio.cli.standard_input import STANDARD_INPUT, local_files, shown_name
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.text.figures import counted
@@ -147,7 +147,7 @@ def import_one(arguments: argparse.Namespace) -> int:
                 delimiter=delimiter,
             )
     for error in result.errors:
-        say(str(error))
+        say(*error_lines(str(error)))
     # Only now: `import_file` chooses the kind where --to does not.
     endings = (".json", ".csv") if result.kind == DATASET else (".json",)
     if Path(arguments.output).suffix.lower() not in endings:

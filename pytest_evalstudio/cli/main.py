@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from pytest_evalstudio.cli.commands import commands, grouped_commands
-from pytest_evalstudio.cli.common import FINE, USAGE, say
+from pytest_evalstudio.cli.common import FINE, USAGE, error_lines, say
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import EvalStudioError, unknown_name
 
@@ -24,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         command: Callable[[argparse.Namespace], int] = arguments.command
         return command(arguments)
     except EvalStudioError as exc:
-        say(f"evalstudio: {exc}", error=True)
+        say(*error_lines(f"evalstudio: {exc}"), error=True)
         return USAGE
     except BrokenPipeError:
         # The reader, e.g. `head`, needs no more; Python would complain on stderr when it flushes at the exit.

@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, local, say
+from pytest_evalstudio.cli.common import FINDINGS, FINE, configuration_for, error_lines, local, say
 from pytest_evalstudio.cli.plugin_modules import add_plugin_option, registry_for
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.contrib import FileKind, file_kinds, loaded
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
             worst = max(worst, validate(name, registry))
         except (DataError, ConfigurationError) as exc:
             # Errors of files have their name already, those of names and options have not.
-            say(str(exc) if name in str(exc) else f"{name}: {exc}")
+            say(*error_lines(str(exc) if name in str(exc) else f"{name}: {exc}"))
             worst = FINDINGS
     return worst
 
@@ -136,7 +136,7 @@ def _validate_data(name: str, registry: Registry) -> int:
     for warning in file.warnings:
         say(f"warning: {warning}")
     for error in file.errors:
-        say(str(error))
+        say(*error_lines(str(error)))
     config = configuration_for(name)
     plan = Plan(registry, config)
     wrong = list(file.errors)

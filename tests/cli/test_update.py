@@ -144,6 +144,14 @@ def test_faults_are_named_and_nothing_is_written(
     assert text(project) == YAML
 
 
+def test_a_faulty_condition_is_shown_below_its_error(project: Project) -> None:
+    project.run()
+    result = project.run_command("update", "abroad", "--condition", "12 USD", "--yes")
+    assert result.ret == 2
+    result.stderr.fnmatch_lines(["*column 1", "  12 USD", "  ^"], consecutive=True)
+    assert text(project) == YAML
+
+
 def test_a_record_that_names_a_file_elsewhere_changes_nothing(project: Project) -> None:
     project.run()
     record = project.folder / "evalstudio-report" / "record.jsonl"

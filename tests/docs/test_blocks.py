@@ -7,19 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from support.page_runs import Reader, blocks_of, is_marked, normalized, readings, unmarked
+from support.page_runs import Reader, blocks_of, normalized, readings, unmarked
 from support.pages import PAGES, ROOT, name_of
 
 READINGS = readings()
 NOT_RUN = {
+    "docs/extend.md": 3,
+    "docs/judge/agents.md": 3,
+    "docs/judge/arena.md": 3,
+    "docs/judge/judges.md": 1,
+    "docs/judge/label-and-calibrate.md": 5,
+    "docs/judge/red-team.md": 2,
+    "docs/judge/suite-quality.md": 3,
+    "docs/reference/commands.md": 4,
     "docs/run/baseline.md": 1,
     "docs/run/ci.md": 1,
     "docs/run/model-services.md": 2,
     "docs/run/repeats.md": 1,
+    "docs/scale/tables.md": 2,
+    "docs/scale/traces.md": 3,
     "docs/start/documents-to-gate.md": 1,
     "docs/start/install.md": 3,
     "docs/start/your-application.md": 1,
     "docs/tutorials/validation.md": 1,
+    "docs/validate/conclusion.md": 4,
+    "docs/validate/guard.md": 2,
+    "docs/validate/steps.md": 4,
     "docs/write/generate.md": 1,
     "docs/write/python-tests.md": 1,
 }
@@ -28,8 +41,6 @@ NOT_RUN = {
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_each_block_is_run_or_says_why_not(page: Path) -> None:
-    if not is_marked(page):
-        pytest.skip("the blocks of this page are not marked yet")
     places = [block.place for block in unmarked(page)]
     assert not places, "mark each block, see tests/support/page_runs.py"
 

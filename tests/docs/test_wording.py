@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from support.page_runs import is_marked
 from support.pages import DEVELOPER_PAGES, PAGES, name_of, prose, read
 
 INSTEAD = {
@@ -37,22 +36,27 @@ REPLACED = {
     r"pytest items?\b": "test",
 }
 """Words of earlier versions, and what the pages say now."""
+WORDED_BY_CODE = ("docs/reference/configuration.md", "docs/reference/suites.md")
+"""Pages whose tables have replaced words from docstrings and descriptions of options."""
 EVERY_PAGE = pytest.mark.parametrize("page", [*PAGES, *DEVELOPER_PAGES], ids=name_of)
 
 
 @EVERY_PAGE
 def test_a_page_uses_standard_terms(page: Path) -> None:
-    assert not used_words(page, INSTEAD)
+    assert not used_words(read(page), INSTEAD)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if is_marked(page)], ids=name_of)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_a_page_does_not_use_replaced_words(page: Path) -> None:
-    assert not used_words(page, REPLACED)
+    text = read(page)
+    if name_of(page) in WORDED_BY_CODE:
+        text = re.sub(r"<!-- table \w+ -->.*?<!-- end of table -->", "", text, flags=re.DOTALL)
+    assert not used_words(text, REPLACED)
 
 
-def used_words(page: Path, words: Mapping[str, str]) -> dict[str, str]:
+def used_words(page: str, words: Mapping[str, str]) -> dict[str, str]:
     """Return the words that a page uses, with what to write instead."""
-    text = prose(read(page))
+    text = prose(page)
     return {
         word: better for word, better in words.items() if re.search(rf"\b(?:{word})", text, re.IGNORECASE)
     }

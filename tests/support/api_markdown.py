@@ -53,7 +53,7 @@ def markdown_of(name: str, value: Any) -> Iterator[str]:
         yield f"Call: `{_call(name, value)}`."
         yield ""
     elif signature := _signature(name, value):
-        yield from ("```python", *signature, "```", "")
+        yield from ('```python signature="code"', *signature, "```", "")
     if inspect.isclass(value):
         for method, function in _methods(value):
             yield f"* `{_call(method, function)}`: {first_line(function)}"

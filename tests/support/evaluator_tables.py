@@ -1,4 +1,4 @@
-"""Tables of the evaluators, made from the registry: a choice by need, an overview, and details."""
+"""Tables of the evaluators, made from the registry: a choice by need, and details."""
 
 from __future__ import annotations
 
@@ -72,22 +72,18 @@ def choice() -> Iterator[str]:
         yield row(_capital(need), *(", ".join(_marked(specs[id]) for id in cell) or "–" for cell in cells))
 
 
-def overview() -> Iterator[str]:
-    """Yield the inputs and the primary metric of each evaluator."""
-    yield from head("Evaluator", "Needs", "Primary metric")
-    for spec in _specs().values():
-        yield row(_marked(spec), ", ".join(spec.needs) or "–", _bound(spec.primary))
-
-
 def details() -> Iterator[str]:
-    """Yield meaning, further metrics, options and source of each evaluator."""
+    """Yield meaning, metrics, inputs, options and source of each evaluator."""
     plugins = Registry().evaluators
     for id in plugins:
         spec, cls = plugins.spec(id), plugins.get(id)
         yield from ("", f"### {id}", "")
         yield from paragraphs(cls)
         yield from _metrics(spec)
-        facts = [*_options(cls), f"Source: {source_line(cls)}", *_agreement(id)]
+        facts = [*_only_metric(spec), *_needs(spec), *_options(cls)]
+        facts += [f"Source: {source_line(cls)}", *_agreement(id)]
+        if id in DEFAULT_EVALUATORS:
+            facts.append("It runs by default.")
         if needs_labels(spec):
             facts.append("† Do not gate on it without labels of your own.")
         yield from ("", " ".join(facts))
@@ -130,9 +126,7 @@ _MAX_DESCRIBED = 5
 
 def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
     """Yield the metrics of an evaluator that has several, or one with a range of its own."""
-    if tuple(metric.key for metric in spec.metrics) == BOOLEAN_KEYS:
-        return
-    if len(spec.metrics) == 1 and spec.primary.range == (0.0, 1.0):
+    if _is_boolean(spec) or _has_one_plain_metric(spec):
         return
     kinds = {_kind(metric) for metric in spec.metrics}
     if len(kinds) == 1 and kinds != {""}:
@@ -143,10 +137,35 @@ def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
         yield f"Metrics: {', '.join(_bound(metric) for metric in spec.metrics)}."
         return
     for metric in spec.metrics:
-        has_default = (metric.threshold, metric.better) == (0.75, "higher")
-        shown = f"`{metric.key}`" if has_default else _bound(metric)
         kind = f" ({_kind(metric)})" if len(kinds) > 1 and _kind(metric) else ""
-        yield f"* {shown}{kind}: {_sentence(metric)}"
+        yield f"* {_shown(metric)}{kind}: {_sentence(metric)}"
+
+
+def _is_boolean(spec: EvaluatorSpec) -> bool:
+    return tuple(metric.key for metric in spec.metrics) == BOOLEAN_KEYS
+
+
+def _has_one_plain_metric(spec: EvaluatorSpec) -> bool:
+    return len(spec.metrics) == 1 and spec.primary.range == (0.0, 1.0)
+
+
+def _only_metric(spec: EvaluatorSpec) -> Iterator[str]:
+    """Yield the metric of an evaluator whose metrics are not listed; one like its id has no mention."""
+    if _is_boolean(spec):
+        yield "Boolean."
+    elif _has_one_plain_metric(spec) and _shown(spec.primary) != f"`{spec.id}`":
+        yield f"Metric: {_shown(spec.primary)}."
+
+
+def _needs(spec: EvaluatorSpec) -> Iterator[str]:
+    if spec.needs:
+        yield f"Needs: {', '.join(spec.needs)}."
+
+
+def _shown(metric: Metric) -> str:
+    """Return the key of a metric, with its threshold where it is not the usual one."""
+    has_default = (metric.threshold, metric.better) == (0.75, "higher")
+    return f"`{metric.key}`" if has_default else _bound(metric)
 
 
 def _sentence(metric: Metric) -> str:

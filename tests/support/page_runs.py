@@ -11,6 +11,8 @@ The line that opens a fenced block has its marks behind the language:
   in place of the commands before it, e.g. without their installations.
 * `folder="NAME"`: an example of its own, in another empty folder.
 * `port="8765"` on the first block of a folder: a free port is used in place of this one.
+* `configuration="NAME"`: a part of a configuration, which a test reads.
+* `signature="code"`: a signature that is made from the code.
 * `not_run="REASON"`: a block that cannot be run here.
 
 `clone="yes"` on the first block of a folder: the folder has the examples of the repository.
@@ -36,15 +38,8 @@ from support.pages import DOCS, PAGES, ROOT, name_of, read
 from support.real_servers import free_port
 
 COMMAND_LANGUAGES = ("sh", "bash", "console")
-MARKS_OF_OTHER_TESTS = frozenset({"example", "adapter", "local_judge", "tutorial", "recipe", "configuration"})
-"""Marks of blocks that another test runs."""
-NOT_MARKED_YET = (
-    *(f"docs/{folder}/" for folder in ("how-to", "judge", "validate", "scale", "reference", "explanation")),
-    "docs/tutorials/suite-quality.md",
-    "docs/benchmarks.md",
-    "docs/extend.md",
-)
-"""Pages whose blocks are not run, since they have other marks or none."""
+MARKS_OF_OTHER_TESTS = frozenset({"adapter", "local_judge", "recipe", "configuration", "signature"})
+"""Marks of blocks that another test runs or checks."""
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?P<marks>[^`\n]*)\n(?P<body>.*?)^(?P=indent)```$",
     re.DOTALL | re.MULTILINE,
@@ -144,16 +139,11 @@ def blocks_of(page: Path) -> list[Block]:
     return blocks
 
 
-def is_marked(page: Path) -> bool:
-    """Report whether the blocks of a page have the marks of this module."""
-    return not name_of(page).startswith(NOT_MARKED_YET)
-
-
 def readings() -> dict[str, list[Path]]:
     """Return the pages that are read in one folder: those of `start` together, each other page alone."""
     start = [DOCS / "start" / f"{name}.md" for name in ("install", "first-test", "your-application")]
     start.append(DOCS / "start" / "documents-to-gate.md")
-    others = {name_of(page): [page] for page in PAGES if page not in start and is_marked(page)}
+    others = {name_of(page): [page] for page in PAGES if page not in start}
     return {"docs/start": start, **others}
 
 

@@ -1,4 +1,4 @@
-"""The pages of the documentation: README.md and the Markdown files of docs/, and the examples in them."""
+"""The pages of the documentation: README.md and the Markdown files of docs/, and the recipes in them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,9 @@ DEVELOPER_PAGES = tuple(
 PAGES = (README, *(page for page in sorted(DOCS.rglob("*.md")) if page not in DEVELOPER_PAGES))
 
 _BLOCK = re.compile(
-    r'^(?P<indent> *)```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"'
+    r'^(?P<indent> *)```\w* (?P<kind>adapter|local_judge)="(?P<name>\w+)"'
     r'(?: title="(?P<title>[^"]+)")?\n'
     r"(?P<body>.*?)^(?P=indent)```$",
-    re.DOTALL | re.MULTILINE,
-)
-_TUTORIAL = re.compile(
-    r'^```(?P<language>\w*) tutorial="(?P<tutorial>\w+)"(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^```$',
     re.DOTALL | re.MULTILINE,
 )
 _FENCE = re.compile(r"^ *```(?P<language>\w*)[^\n]*\n(?P<body>.*?)^ *```$", re.DOTALL | re.MULTILINE)
@@ -36,15 +32,6 @@ class Example:
     shown: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class TutorialBlock:
-    """A block of a tutorial: a file to write, commands to run, or lines that the last commands print."""
-
-    language: str
-    title: str | None
-    body: str
-
-
 def read(page: Path) -> str:
     """Return the text of a page."""
     return page.read_text(encoding="utf-8")
@@ -53,11 +40,6 @@ def read(page: Path) -> str:
 def name_of(page: Path) -> str:
     """Return the path of a page below the project's folder; of a page elsewhere, its name."""
     return page.relative_to(ROOT).as_posix() if page.is_relative_to(ROOT) else page.name
-
-
-def examples() -> dict[str, Example]:
-    """Return the examples of all pages by their names."""
-    return _examples("example")
 
 
 def adapters() -> dict[str, Example]:
@@ -82,17 +64,6 @@ def _examples(kind: str) -> dict[str, Example]:
                 example.files[block["title"]] = body
             else:
                 example.shown += body.splitlines()
-    return by_name
-
-
-def tutorials() -> dict[str, list[TutorialBlock]]:
-    """Return the blocks of each tutorial in their order."""
-    by_name: dict[str, list[TutorialBlock]] = {}
-    for page in PAGES:
-        for block in _TUTORIAL.finditer(read(page)):
-            by_name.setdefault(block["tutorial"], []).append(
-                TutorialBlock(block["language"], block["title"], block["body"])
-            )
     return by_name
 
 

@@ -469,7 +469,6 @@ TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "layers_in_short": layers_in_short,
     "optional_parts": optional_parts,
     "evaluator_choice": evaluator_tables.choice,
-    "evaluators": evaluator_tables.overview,
     "evaluator_details": evaluator_tables.details,
     "record": record,
     "hosts": hosts,
