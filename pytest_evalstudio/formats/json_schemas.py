@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
 
+from pytest_evalstudio.core.docstrings import attribute_text, summary_of
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.plugins.contrib import file_kinds, loaded
+from pytest_evalstudio.core.plugins.index import MODULES
+from pytest_evalstudio.formats.config import FAIL_REASONS, Configuration
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
 
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core.core_schema import ModelSchema
+
+CONFIGURATION = "configuration"
 _CORE: Mapping[str, type[FormatModel]] = {
     "suite": TestSuite,
     "test": Test,
@@ -24,9 +34,23 @@ _CORE: Mapping[str, type[FormatModel]] = {
 }
 
 
+class _DescribedSchema(GenerateJsonSchema):
+    """Generator of schemas whose properties have the descriptions of the attributes."""
+
+    def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
+        model = schema["cls"]
+        definition = super().model_schema(schema)
+        definition["description"] = summary_of(model)
+        for name, field in model.model_fields.items():
+            of_field = definition["properties"].get(field.alias or name)
+            if of_field is not None and (text := attribute_text(model, name)):
+                of_field["description"] = text
+        return definition
+
+
 def schema_kinds() -> list[str]:
     """Return the formats with a schema, those of optional parts included."""
-    return [*_CORE, *(kind.name for kind in file_kinds())]
+    return [*_CORE, CONFIGURATION, *(kind.name for kind in file_kinds())]
 
 
 def generate(kind: str) -> dict[str, object]:
@@ -37,7 +61,11 @@ def generate(kind: str) -> dict[str, object]:
     """
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     if kind in _CORE:
-        return {**dialect, **_CORE[kind].model_json_schema()}
+        schema = _CORE[kind].model_json_schema()
+        schema["properties"]["$schema"] = {"type": "string"}
+        return {**dialect, **schema}
+    if kind == CONFIGURATION:
+        return {**dialect, **_configuration_schema()}
     (of_part,) = (file_kind for file_kind in file_kinds() if file_kind.name == kind)
     model: type[BaseModel] = loaded(of_part.model)
     schema = model.model_json_schema()
@@ -54,6 +82,27 @@ def generate(kind: str) -> dict[str, object]:
         if definitions:
             schema["$defs"] = definitions
     return {**dialect, **schema}
+
+
+def _configuration_schema() -> dict[str, Any]:
+    """Return the schema of `evalstudio.toml`, which proposes the ids of evaluators and hosts."""
+    schema = Configuration.model_json_schema(schema_generator=_DescribedSchema)
+    properties, definitions = schema["properties"], schema["$defs"]
+    for name in ("file", "folder"):
+        del properties[name]
+    evaluators, hosts = (
+        {"anyOf": [{"enum": sorted(MODULES[kind])}, {"type": "string"}]} for kind in ("evaluator", "host")
+    )
+    for form in properties["evaluators"]["anyOf"]:
+        if form["type"] == "array":
+            form["items"] = evaluators
+    properties["evaluator"]["propertyNames"] = evaluators
+    for table in ("ModelTable", "ConnectionTable"):
+        definitions[table]["properties"]["host"] |= hosts
+    for form in definitions["ComparisonTable"]["properties"]["fail_on"]["anyOf"]:
+        if form["type"] == "array":
+            form["items"] = {"enum": list(FAIL_REASONS)}
+    return schema
 
 
 def text_of(kind: str) -> str:
