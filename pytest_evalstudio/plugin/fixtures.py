@@ -25,6 +25,7 @@ from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import shown, usage_error
+from pytest_evalstudio.plugin.editors import pass_on_comparison
 from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.late_fixtures import GENERAL, PREFIX, FixtureFunction
 from pytest_evalstudio.plugin.loops import is_loop_running
@@ -103,7 +104,10 @@ class Check:
         """Assert that every one of several cases meets the thresholds, in one batch."""
         __tracebackhide__ = True
         results = self._results(cases, options)
-        _raise_failures(results, [result for result in results if misses(result)])
+        failing = [result for result in results if misses(result)]
+        if failing:
+            pass_on_comparison(self._node.config, failing[0])
+        _raise_failures(results, failing)
         return [outcome for result in results for outcome in result.outcomes[0].values()]
 
     def check_flip(self, original: Case, perturbed: Case | Sequence[Case], **options: Any) -> list[Flip]:

@@ -15,6 +15,7 @@ import pytest
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, ThresholdMissed
 from pytest_evalstudio.plugin.chunks import ItemChunk
+from pytest_evalstudio.plugin.editors import pass_on_comparison, reads_parameters
 from pytest_evalstudio.plugin.figures import MODEL, set_properties
 from pytest_evalstudio.plugin.models import Models
 from pytest_evalstudio.plugin.payload import Payload
@@ -111,7 +112,8 @@ class EvalItem(FixtureItem):
         self.reported: pytest.TestReport | None = None
         self._line = max(0, task.case.line - 1)
         # Plugins keep models apart by the parameters of a test; the task is released before the teardown.
-        self.callspec = _model_parameter(task.model.label)
+        if reads_parameters(self.config):
+            self.callspec = _model_parameter(task.model.label)
         if host_fixture:
             self.add_marker(pytest.mark.usefixtures(host_fixture))
         self.use_fixtures(fixtures_of(self, host_fixture))
@@ -185,6 +187,7 @@ class EvalItem(FixtureItem):
 
             self.add_report_section("call", "evalstudio", f"{confirmation_sentence(result.confirmation)}\n")
         elif misses(result):
+            pass_on_comparison(self.config, result)
             baseline = self.chunk.evaluation.services.baseline
             raise baseline.fault(self.planned, result) if baseline else ThresholdMissed(explain(result))
         for line in doubts(result):
