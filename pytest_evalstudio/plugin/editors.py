@@ -1,4 +1,4 @@
-"""Support of the test views of editors: parameters of items, and the two texts of a difference."""
+"""Difference of a failing item for plugins that show one, as the test view of PyCharm does."""
 
 from __future__ import annotations
 
@@ -12,19 +12,8 @@ if TYPE_CHECKING:
 
     from pytest_evalstudio.scoring.results import Result
 
-VSCODE_PLUGIN = "vscode_pytest"
-"""Plugin by which the test view of VS Code collects and runs tests."""
 DIFF_CHARS = 20_000
 """Longer texts are cut: a view that shows them stops responding."""
-
-
-def reads_parameters(config: pytest.Config) -> bool:
-    """Return whether items may have a `callspec`, by which plugins keep the models of a case apart.
-
-    The plugin of VS Code takes every item with parameters for one of a Python file, so that its discovery of
-    the whole workspace ends with an IndexError.
-    """
-    return not config.pluginmanager.hasplugin(VSCODE_PLUGIN)
 
 
 def pass_on_comparison(config: pytest.Config, result: Result) -> None:

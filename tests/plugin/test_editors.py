@@ -9,8 +9,8 @@ import pytest
 
 from support.project import Project
 
-# The plugin of VS Code has this name and builds its tree so: an item with a `callspec` must be of a Python file,
-# any other one needs a path, a line, and a file as its parent.
+# The plugin of VS Code has this name and builds its tree so: an item with a `callspec` must be of a Python
+# file, any other one needs a path, a line, and a file as its parent.
 TREE = """
 import json
 
