@@ -1,4 +1,4 @@
-"""JSON Schemas as files beside a project, so that editors need no network."""
+"""JSON Schemas as files of a project, so that editors need no network."""
 
 from __future__ import annotations
 

@@ -379,8 +379,8 @@ class Settings:
                 return declared.file, declared.load
             if len(file.parts) == depth:
                 raise ConfigurationError(
-                    f"{declared.file}: pytest_evalstudio_configuration is beside {file.name},"
-                    " which is a configuration, too; remove one of them"
+                    f"{declared.file}: pytest_evalstudio_configuration and {file.name} both configure this"
+                    " folder; remove one of them"
                 )
         if file is None:
             return None, lambda: configuration({}, folder=self._root)

@@ -416,7 +416,7 @@ def test_a_file_beside_the_conftest_is_refused(without_file: Project) -> None:
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         [
-            "ERROR: *conftest.py: pytest_evalstudio_configuration is beside evalstudio.toml, which is a"
-            " configuration, too; remove one of them"
+            "ERROR: *conftest.py: pytest_evalstudio_configuration and evalstudio.toml both configure this"
+            " folder; remove one of them"
         ]
     )
