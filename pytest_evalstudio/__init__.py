@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.section import section
     from pytest_evalstudio.core.plugins.step import StepResult, step
     from pytest_evalstudio.core.problems import Problem
+    from pytest_evalstudio.core.recorded_tools import recorded_tool
     from pytest_evalstudio.core.steps import Step
     from pytest_evalstudio.core.tool_calls import ToolCall
     from pytest_evalstudio.core.tools import Tools
@@ -77,6 +78,7 @@ _HOMES = {
     "core.outcomes": ("Finding", "Fragment", "Metric", "Outcome"),
     "core.plugins.perturbator": ("Change", "perturbator"),
     "core.problems": ("Problem",),
+    "core.recorded_tools": ("recorded_tool",),
     "core.plugins.registry": ("Registry",),
     "core.plugins.step": ("StepResult", "step"),
     "api.asked_models": ("AskedModel", "eval_model"),
@@ -162,6 +164,7 @@ __all__ = [
     "make_case",
     "perturb",
     "perturbator",
+    "recorded_tool",
     "score_table",
     "section",
     "step",

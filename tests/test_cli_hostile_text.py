@@ -179,6 +179,12 @@ COMMANDS = {
         ["run", "--case", NASTY, "--model", NASTY, "-o", "out.json"],
         [NASTY, "-o", NASTY],
     ],
+    "update": [
+        ["k", "--run", "run", "--yes"],
+        [NASTY, "--run", "run", "--model", NASTY],
+        ["k", "--run", NASTY],
+        ["k", "--run", "run", "--condition", NASTY, "--yes"],
+    ],
     "merge": [["run", "-o", "out"], [NASTY, "-o", "out"]],
     "report": [["run"], [NASTY], ["workflow.json"]],
     "schema": [["suite"], [NASTY]],

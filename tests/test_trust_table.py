@@ -85,6 +85,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/validation/methods/controls/results.py": (ARTIFACTS,),
     "contrib/validation/steps/topic_modeling/files.py": (ARTIFACTS,),
     "contrib/validation/workflow/collection_copies.py": (WORKFLOWS, DOCUMENTS),
+    "contrib/cause/chunks.py": (DOCUMENTS,),
     "contrib/validation/workflow/documents.py": (DOCUMENTS,),
     "contrib/validation/workflow/entries.py": (ARTIFACTS,),
     "contrib/validation/workflow/masking.py": (ARTIFACTS,),

@@ -1,12 +1,38 @@
-"""Prepare the pages of the site: attributes of code blocks that are for the tests are left out."""
+"""Prepare the pages of the site: marks of code blocks that are for the tests, the changelog, the version."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from pathlib import Path
+from typing import Any
 
-_FENCE = re.compile(r"""^(```\w+)(?: (?!title=)\w+=\S+)*( title="[^"\n]+")?(?: \w+=\S+)*$""", re.MULTILINE)
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).parents[2]
+_FENCE = re.compile(r"^(?P<start> *```\w+)(?P<marks>(?: \w+=(?:\"[^\"\n]*\"|\S+))+) *$", re.MULTILINE)
+_TITLE = re.compile(r" title=\"[^\"\n]+\"")
+
+
+def on_config(config: Any, **_: object) -> Any:
+    """Show the version in the head of each page."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    config.site_name = f"{project['name']} {project['version']}"
+    return config
+
+
+def on_files(files: Any, *, config: Any, **_: object) -> Any:
+    """Add the changelog of the repository as a page."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    files.append(File.generated(config, "changelog.md", content=text))
+    return files
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     """Leave language and title of a block."""
-    return _FENCE.sub(lambda block: f"{block[1]}{block[2] or ''}", markdown)
+    return _FENCE.sub(_without_marks, markdown)
+
+
+def _without_marks(fence: re.Match[str]) -> str:
+    title = _TITLE.search(fence["marks"])
+    return fence["start"] + (title[0] if title else "")

@@ -18,6 +18,7 @@ from msgspec import Struct, structs
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.leases import valid_expiry
 from pytest_evalstudio.core.reading import file_sha256
+from pytest_evalstudio.core.restored import Restored
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import read_steps
 from pytest_evalstudio.core.store import Store
@@ -121,6 +122,7 @@ class AnswerCache:
         graded = [f"graded {prompt.graded}"] if prompt.graded else []
         case = [{"case": prompt.case}] if prompt.case else []
         media = [{"attachments": _identities(prompt)}] if prompt.media else []
+        restored = [] if prompt.restored is None else [{"restored": _restored(prompt.restored)}]
         # Parts that a prompt does not have add nothing, so that keys of prompts without them never change.
         return digest_of(
             [
@@ -136,6 +138,7 @@ class AnswerCache:
                 *graded,
                 *case,
                 *media,
+                *restored,
             ]
         )
 
@@ -261,6 +264,13 @@ def _identities(prompt: Prompt) -> list[list[list[str]]]:
     """Return names and digests of the images and files of each message: services get both."""
     messages = [*(turn.attachments for turn in prompt.conversation), prompt.attachments]
     return [[[each.file_name, each.sha256, each.detail] for each in message] for message in messages]
+
+
+def _restored(restored: Restored) -> dict[str, object]:
+    """Return the parts of an earlier answer that a prompt names, as JSON data."""
+    calls = None if restored.calls is None else [call.to_dict() for call in restored.calls]
+    chunks = None if restored.chunks is None else [restored.chunks, restored.sources, restored.scores]
+    return {"chunks": chunks, "calls": calls, "live_tools": sorted(restored.live_tools)}
 
 
 def digest_of(content: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,6 +15,7 @@ from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
 from pytest_evalstudio.core.expected import Expected
 from pytest_evalstudio.core.kept import Kept
+from pytest_evalstudio.core.restored import Restored
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import Step
 from pytest_evalstudio.core.text import is_blank
@@ -311,6 +313,8 @@ class Prompt:
             expectations.
         attachments: images and files that the question comes with; only for hosts that declare their
             `media_types`.
+        restored: parts of an earlier answer in place of the application's own; only for hosts that declare
+            them by `restores`.
     """
 
     text: str
@@ -324,6 +328,8 @@ class Prompt:
     graded: str = ""
     case: str = ""
     attachments: tuple[Attachment, ...] = ()
+    # Arguments of calls are dictionaries, which have no hash.
+    restored: Restored | None = dataclasses.field(default=None, hash=False)
 
     @property
     def media(self) -> tuple[Attachment, ...]:

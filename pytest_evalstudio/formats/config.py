@@ -243,6 +243,35 @@ class ArenaTable(Table):
     prompt: Literal["default", "document"] = "default"
 
 
+class ToolTable(Table):
+    """`[cause.tools.NAME]`: a tool of an agent.
+
+    Attributes:
+        replay: whether a replayed answer may call it where no recorded result fits, since it changes nothing.
+    """
+
+    replay: bool = False
+
+
+class CauseTable(Table):
+    """Search for the causes of regressions: cases are answered again with parts of the baseline.
+
+    Attributes:
+        max_calls: calls of the applications in a run.
+        calls_per_case: calls for one case.
+        tools: by name, what may be done with a tool of an agent in a replay.
+        parts: by the name of a setting or of an entry of `parameters`, the part that it belongs to.
+        documents: patterns of the files that the application retrieves from, relative to the configuration's
+            folder; those of a test are known.
+    """
+
+    max_calls: Annotated[int, Field(ge=0)] = 1000
+    calls_per_case: Annotated[int, Field(ge=1)] = 150
+    tools: dict[str, ToolTable] = Field(default_factory=dict)
+    parts: dict[str, Literal["prompt", "model", "retrieval"]] = Field(default_factory=dict)
+    documents: Names = Field(default_factory=list)
+
+
 class Configuration(Table):
     """Content of a configuration file.
 
@@ -286,6 +315,7 @@ class Configuration(Table):
         prices: prices of models by name, for hosts that report no cost.
         judge: the judge, or panel of judges, and their budget.
         arena: options of the arena; without the table there is none.
+        cause: options of the search for causes of regressions.
         trace: spans of the tested applications; without the table none are received, and no trace is named in
             requests. It is taken from the configuration of the run's first argument.
         folder: folder of the configuration; relative paths in it start there.
@@ -331,6 +361,7 @@ class Configuration(Table):
     pii: PersonalData = Field(default_factory=PersonalData)
     judge: JudgeTable | None = None
     arena: ArenaTable | None = None
+    cause: CauseTable = Field(default_factory=CauseTable)
     trace: TraceTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""

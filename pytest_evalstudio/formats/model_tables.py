@@ -101,6 +101,17 @@ class ModelTable(BaseModel):
             **prompt,
         }
 
+    @property
+    def template(self) -> PromptFile | None:
+        """Return the template of the prompt, None for none."""
+        return self._template
+
+    def with_parameters(self, parameters: Mapping[str, object]) -> ModelTable:
+        """Return the model with other parameters of its host and limits; name and prompt stay."""
+        model = self.model_copy()
+        model.__pydantic_extra__ = dict(parameters)
+        return model
+
     def with_prompt(self, template: PromptFile | None) -> ModelTable:
         """Return the model with a template of its prompt."""
         model = self.model_copy()

@@ -7,16 +7,23 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.restored import RestorablePart, replaying
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.hosts._callables import Call, called, state_of
 from pytest_evalstudio.hosts._threads import CallThread, Start, start_thread
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.hosts._parts import ApplicationParts
+
+REFUSED_CALL = "replay_refused"
+"""Cause of a replayed answer that is missing since a tool must not be called again."""
 
 
 @dataclass(slots=True)
@@ -177,6 +184,48 @@ class ApplicationHost:
     """Host of an application in this process."""
 
     _application: Application | None = field(default=None, init=False, repr=False)
+    _parts: ApplicationParts | None = field(default=None, init=False, repr=False)
+    _recorded_tools: set[str] = field(default_factory=set, init=False, repr=False)
+
+    @property
+    def restores(self) -> frozenset[RestorablePart]:
+        """Return the parts of an earlier answer that the application can use."""
+        parts: dict[RestorablePart, bool] = {
+            "chunks": self._parts is not None,
+            "calls": bool(self._recorded_tools),
+        }
+        return frozenset(part for part, is_declared in parts.items() if is_declared)
+
+    @property
+    def recorded_tools(self) -> frozenset[str]:
+        """Return the wrapped tools that its answers have called so far."""
+        return frozenset(self._recorded_tools)
+
+    @property
+    def composes(self) -> bool:
+        """Return True where the parts are the whole application."""
+        return self._application is None
+
+    async def answered(self, prompt: Prompt) -> Answer:
+        """Answer by the parts where chunks are restored, or nothing else answers, else as a whole.
+
+        Raises:
+            HostFault: if the code raises or returns no answer, or a tool was called that a replay must not
+                call.
+        """
+        with replaying(prompt.restored) as replay:
+            restored = prompt.restored
+            names_chunks = restored is not None and (restored.chunks is not None or restored.calls is None)
+            if self._parts is not None and (names_chunks or self._application is None):
+                answer = await self._parts.answer(prompt)
+            elif self._application is not None:
+                answer = await self._application.answer(prompt)
+            else:
+                raise HostFault("the application was not opened; ask it through open_model")
+        self._recorded_tools |= replay.called
+        if replay.refused:
+            raise HostFault(f"the replay was ended by the call {replay.refused}", cause=REFUSED_CALL)
+        return answer
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
         """Nothing to prepare: the callable sees the corpus if it asks for it."""

@@ -120,18 +120,22 @@ class Call:
             HostFault: if it raises or returns no answer; a HostFault of its own passes through, so that it
                 can ask for a retry.
         """
-        self._check_attachments(prompt)
-        arguments = {**self.fixed, **{name: _offered(prompt, name) for name in self.prompt_arguments}}
         began = time.perf_counter()
-        returned = await called(
-            functools.partial(self.function, prompt.text, **arguments), blocks=self.blocks, start=start
-        )
+        returned = await self.returned(prompt, start)
         # Anything else may be a stream of a framework, whose parts have to be joined before it is an answer.
         if not isinstance(returned, str | Mapping | Answer | list):
             from pytest_evalstudio.hosts._frameworks.streams import joined
 
             returned = await joined(returned, began, functools.partial(called, start=start))
         return to_answer(returned, self.label)
+
+    async def returned(self, prompt: Prompt, start: Start = start_thread) -> Any:
+        """Call it with a prompt and return its result as it is; see `answer`."""
+        self._check_attachments(prompt)
+        arguments = {**self.fixed, **{name: _offered(prompt, name) for name in self.prompt_arguments}}
+        return await called(
+            functools.partial(self.function, prompt.text, **arguments), blocks=self.blocks, start=start
+        )
 
     def _check_attachments(self, prompt: Prompt) -> None:
         """Refuse images and files that the callable does not ask for.

@@ -9,7 +9,18 @@ from typing import Any
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.hosts._attachments import FIELDS
 
-NAMES = ("prompt", "key", "system", "conversation", "messages", "corpus", "model", "run", "session")
+NAMES = (
+    "prompt",
+    "key",
+    "system",
+    "conversation",
+    "messages",
+    "corpus",
+    "model",
+    "run",
+    "session",
+    "context",
+)
 LISTS = tuple(
     f"{name}{field}" for name in ("images", "files") for field in ("", *(f".{field}" for field in FIELDS))
 )
@@ -100,6 +111,8 @@ def filled_text(template: str, values: Mapping[str, Any]) -> str:
 def _as_text(value: Any) -> str:
     if isinstance(value, str):
         return value
+    if value is None:
+        return ""
     if isinstance(value, list | tuple):
         return "\n".join(
             f"{item['role']}: {item['content']}" if isinstance(item, Mapping) else str(item) for item in value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +32,8 @@ class FixtureCallable(ApplicationHost):
         parameters: further arguments; each must be one that the callable has.
         factory: call it without arguments once for each conversation, and with each message what it returns;
             a method `close` of that is called at the end.
+        retrieve: name of the method of the fixture's value that retrieves, as `python` calls it.
+        generate: name of the method of the fixture's value that answers with the chunks.
     """
 
     fixture: str
@@ -39,6 +42,8 @@ class FixtureCallable(ApplicationHost):
     parameters: Mapping[str, Any] = field(default_factory=dict)
     _name: str = field(default="", init=False, repr=False)
     factory: bool = False
+    retrieve: str = ""
+    generate: str = ""
 
     def open(self, tools: HostTools) -> None:
         """Take the model's name; the callable comes later, with `bind`."""
@@ -55,22 +60,36 @@ class FixtureCallable(ApplicationHost):
             "llm_model_name": self.llm_model_name,
             "system_prompt": self.system_prompt,
         }
+        label = f"the value of fixture {self.fixture!r}"
+        parameters = self.parameters
+        codes: dict[str, Callable[[], object]] = {}
+        for setting, name in (("retrieve", self.retrieve), ("generate", self.generate)):
+            if name:
+                if not callable(getattr(function, name, None)):
+                    raise ConfigurationError(f"{setting} = {name!r}: {label} has no such method")
+                codes[setting] = functools.partial(getattr, function, name)
+        if codes:
+            from pytest_evalstudio.hosts._parts import ApplicationParts, check_parameters, takes
+
+            check_parameters(
+                parameters, {"fixture": function, **{name: code() for name, code in codes.items()}}
+            )
+            self._parts = ApplicationParts.of(codes, offered=offered, configured=parameters)
+            parameters = {name: value for name, value in parameters.items() if takes(function, name)}
+            if not callable(function):
+                return
         self._application = Application.of(
-            function,
-            f"the value of fixture {self.fixture!r}",
-            offered=offered,
-            configured=self.parameters,
-            is_factory=self.factory,
+            function, label, offered=offered, configured=parameters, is_factory=self.factory
         )
 
     async def answer(self, prompt: Prompt) -> Answer:
-        if self._application is None:
+        if self._application is None and self._parts is None:
             raise ConfigurationError(
                 f"fixture {self.fixture!r} exists only in a pytest run; elsewhere use host 'python' with a"
                 " target"
             )
-        return await self._application.answer(prompt)
+        return await self.answered(prompt)
 
     async def close(self) -> None:
         """Release the fixture's value; pytest tears the fixture down."""
-        self._application = None
+        self._application = self._parts = None

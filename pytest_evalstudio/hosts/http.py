@@ -13,6 +13,7 @@ from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.plugins.host import HostFault, host
+from pytest_evalstudio.core.restored import RestorablePart
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.tracing import TRACEPARENT
 from pytest_evalstudio.hosts._attachments import template_values
@@ -58,10 +59,12 @@ _HTML = "text/html"
 class HttpService(Connected):
     """A service that takes a prompt and answers with JSON or plain text.
 
-    The names prompt, key (of the test case), system, conversation, messages, corpus, model, run and session
-    (id of the conversation) in double braces are replaced in `url`, `headers`, `query` and `body`, e.g.
-    `{{ prompt }}`. In `body`, `{{ images }}` and `{{ files }}` are lists of objects with name, media_type,
-    base64 and data_url, and `{{ images.base64 }}` is the list of one of these values.
+    The names prompt, key (of the test case), system, conversation, messages, corpus, model, run, session (id
+    of the conversation) and context in double braces are replaced in `url`, `headers`, `query` and `body`,
+    e.g. `{{ prompt }}`. The context is null in an ordinary run, by which the service retrieves; in a search
+    for causes it is the list of texts that the service is to answer from. In `body`, `{{ images }}` and
+    `{{ files }}` are lists of objects with name, media_type, base64 and data_url, and `{{ images.base64 }}`
+    is the list of one of these values.
 
     Attributes:
         url: address that the requests go to.
@@ -161,6 +164,21 @@ class HttpService(Connected):
         return self.cookies or "session" in self.reply or self._names("session")
 
     @property
+    def restores(self) -> frozenset[RestorablePart]:
+        """Return the chunks where a request has a place for them."""
+        return frozenset({"chunks"}) if self._names("context") else frozenset()
+
+    @property
+    def recorded_tools(self) -> frozenset[str]:
+        """Return none: the tools of a service are out of reach."""
+        return frozenset()
+
+    @property
+    def composes(self) -> bool:
+        """Return True: a request with chunks goes to the same service."""
+        return True
+
+    @property
     def reads_case(self) -> bool:
         """Return True if a request names the test case."""
         return self._names("key")
@@ -206,6 +224,7 @@ class HttpService(Connected):
         """Return the request for a prompt."""
         system = "\n\n".join(filter(None, (self.system_prompt, prompt.system)))
         turns = messages(prompt)
+        restored = prompt.restored
         system_messages = [{"role": "system", "content": system}] if system else []
         values = {
             "prompt": turns[-1]["content"],
@@ -217,6 +236,7 @@ class HttpService(Connected):
             "model": self.llm_model_name,
             "run": prompt.run,
             "session": prompt.session,
+            "context": None if restored is None or restored.chunks is None else list(restored.chunks),
         }
         self._check_attachments(prompt)
         values |= {name: self._attached(prompt, name) for name in names_in(self.body) if name in LISTS}

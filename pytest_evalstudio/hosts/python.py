@@ -35,24 +35,29 @@ class PythonCallable(ApplicationHost):
 
     Attributes:
         target: "package.module:callable"; dots after the colon reach attributes; in Python also the callable
-            itself. It gets the prompt, and by name, if it asks for them: corpus, run, conversation (the
-            earlier turns, each with role and content), images and files (lists of absolute paths),
-            reply_schema (of judges), session (id of the conversation), model, llm_model_name, system_prompt,
-            and anything in `parameters`.
+            itself. "" where `retrieve` and `generate` are the application. It gets the prompt, and by name,
+            if it asks for them: corpus, run, conversation (the earlier turns, each with role and content),
+            images and files (lists of absolute paths), reply_schema (of judges), session (id of the
+            conversation), model, llm_model_name, system_prompt, and anything in `parameters`.
         parameters: further arguments; each must be one that the callable has.
         factory: call it without arguments once for each conversation, and with each message what it returns;
             a method `close` of that is called at the end.
         state: "package.module:callable" that returns the application's state as JSON data, for
             `final_state`; it is called before and after a question or conversation, with the `session` if it
             asks for it. Without it, a method `state` of the callable is called, if it has one.
+        retrieve: the retrieval alone, as `target` is named: it gets the question, and returns texts, or
+            mappings with text, source and score.
+        generate: the generation alone: it gets the question and, as `context`, the texts of the chunks.
     """
 
-    target: str | Callable[..., Any]
+    target: str | Callable[..., Any] = ""
     llm_model_name: str = ""
     system_prompt: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     factory: bool = False
     state: str = ""
+    retrieve: str | Callable[..., Any] = ""
+    generate: str | Callable[..., Any] = ""
     _program: Program | None = field(default=None, init=False, repr=False)
 
     def open(self, tools: HostTools) -> None:
@@ -65,23 +70,50 @@ class PythonCallable(ApplicationHost):
 
         self._program = open_program(tools.folder, with_current=True)
         try:
-            self._application = self._opened(tools, self._program)
+            self._open_code(tools, self._program)
         except BaseException:
             self._forget_program()
             raise
 
-    def _opened(self, tools: HostTools, program: Program) -> Application:
+    def _open_code(self, tools: HostTools, program: Program) -> None:
+        codes = {
+            name: _code_of(value, program)
+            for name, value in (("retrieve", self.retrieve), ("generate", self.generate))
+            if value
+        }
+        offered = {
+            "model": tools.name,
+            "llm_model_name": self.llm_model_name,
+            "system_prompt": self.system_prompt,
+        }
+        if codes:
+            from pytest_evalstudio.hosts._parts import ApplicationParts, check_parameters
+
+            target = {"target": _code_of(self.target, program)()} if self.target else {}
+            check_parameters(self.parameters, {**target, **{name: code() for name, code in codes.items()}})
+            self._parts = ApplicationParts.of(codes, offered=offered, configured=self.parameters)
+        if self.target:
+            self._application = self._opened(offered, program)
+        elif self._parts is None:
+            fact = "host python.target: must be given; it has no default"
+            raise ConfigurationError(f"{fact}. `retrieve` and `generate` can take its place")
+        elif self.factory or self.state:
+            raise ConfigurationError("`factory` and `state` need `target`; name the whole application there")
+
+    def _opened(self, offered: Mapping[str, Any], program: Program) -> Application:
         target = Target(self.target, program).current if isinstance(self.target, str) else None
         read_state = Target(self.state, program).current if self.state else None
+        code = self.target if target is None else target()
+        parameters = self.parameters
+        if self._parts is not None:  # others belong to its parts alone
+            from pytest_evalstudio.hosts._parts import takes
+
+            parameters = {name: value for name, value in parameters.items() if takes(code, name)}
         application = Application.of(
-            self.target if target is None else target(),
+            code,
             f"target {self.target!r}",
-            offered={
-                "model": tools.name,
-                "llm_model_name": self.llm_model_name,
-                "system_prompt": self.system_prompt,
-            },
-            configured=self.parameters,
+            offered=offered,
+            configured=parameters,
             is_factory=self.factory,
         )
         application.current = target
@@ -92,9 +124,9 @@ class PythonCallable(ApplicationHost):
         return application
 
     async def answer(self, prompt: Prompt) -> Answer:
-        if self._application is None:
+        if self._application is None and self._parts is None:
             raise ConfigurationError(f"target {self.target!r} was not opened; ask it through open_model")
-        return await self._application.answer(prompt)
+        return await self.answered(prompt)
 
     async def close(self) -> None:
         self._forget_program()
@@ -103,6 +135,11 @@ class PythonCallable(ApplicationHost):
         if self._program is not None:
             self._program.close()
             self._program = None
+
+
+def _code_of(value: str | Callable[..., Any], program: Program) -> Callable[[], object]:
+    """Return what returns a callable that the configuration names, or is."""
+    return Target(value, program).current if isinstance(value, str) else lambda: value
 
 
 class Target:

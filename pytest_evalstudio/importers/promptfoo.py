@@ -71,7 +71,7 @@ def read(source: Source) -> Imported:
     omissions.keys(config, _KNOWN, "key", "it configures promptfoo itself")
     for provider in items_of(config.get("providers") or config.get("targets")):
         label = provider if isinstance(provider, str) else str(mapping_of(provider).get("id", "object"))
-        omissions.add(f"provider {label!r}", "configure it as a [[model]]; see how-to/hosts")
+        omissions.add(f"provider {label!r}", "configure it as a [[model]]; see docs/run/model-services.md")
     prompts = list(_prompts(config.get("prompts"), folder, source, omissions))
     tests = _tests(config.get("tests"), folder, source, omissions)
     defaults = mapping_of(config.get("defaultTest"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ from pytest_evalstudio.core.errors import (
 from pytest_evalstudio.plugin.planning import CaseOfModel, PlannedItem
 from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.record.reader import RecordReader
-from pytest_evalstudio.record.schema import CaseDigest
+from pytest_evalstudio.record.schema import CaseDigest, Item, Run
 from pytest_evalstudio.scoring.case_digests import case_digest_of
 from pytest_evalstudio.scoring.confirming import is_refuted, is_unconfirmed
 from pytest_evalstudio.scoring.identifiers import safe_identifier
@@ -117,6 +117,25 @@ class SessionBaseline:
                     answers.setdefault(item.key, item.rows[0].answer.text)
         return answers
 
+    def recorded(self, items: Iterable[PlannedItem]) -> Iterator[tuple[PlannedItem, Item]]:
+        """Yield items with what the baseline has of them: the first answer with its chunks and calls.
+
+        Items are left out that are not there, or of which the baseline has no answer.
+        """
+        wanted = {earlier.nodeid: item for item in items if (earlier := self._compared(item)) is not None}
+        if not wanted or not self.side.label.has_answers:
+            return
+        with opened(self._path) as reader:
+            for entry in reader.items():
+                item = wanted.get(entry.nodeid)
+                if item is not None and entry.rows and not entry.rows[0].answer.error:
+                    yield item, entry
+
+    @property
+    def run(self) -> Run:
+        """Return the header of the baseline's record."""
+        return self.side.run
+
     def check(self, items: Sequence[PlannedItem]) -> None:
         """Match files whose paths differ, and refuse a baseline that has none of the collected items.
 
@@ -166,6 +185,8 @@ class SessionBaseline:
             lines.append(confirmation_sentence(result.confirmation))
         if result.not_repeated:
             lines.append(f"not asked again: {result.not_repeated}")
+        if result.explained:
+            lines.append(f"cause: {masked(result.explained)}")
         if earlier.answer and answer and earlier.answer != answer:
             lines.append(f"change:    {word_diff(change_windows(earlier.answer, answer))}")
         return "\n".join([*lines, message])

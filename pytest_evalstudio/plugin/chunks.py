@@ -17,7 +17,7 @@ from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.scoring.answering import requests_of
 from pytest_evalstudio.scoring.chunks import cut
 from pytest_evalstudio.scoring.messages import misses
-from pytest_evalstudio.scoring.pipeline import Pipeline
+from pytest_evalstudio.scoring.pipeline import Pipeline, Progress
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask
@@ -129,10 +129,30 @@ class ItemChunk:
                 evaluation.confirmation.confirm(
                     self.pipeline, evaluated, progress=progress, earlier=self._results
                 )
+            self._follow_up(items, results, progress)
             if (shrinking := evaluation.services.shrinking) is not None:
                 shrinking.shrink(self.pipeline, results, progress=progress, earlier=self._results)
         self._results.update(zip((member.task for member in items), results, strict=True))
         evaluation.pacing.done(failed=any(result.errors or misses(result) for result in results))
+
+    def _follow_up(self, items: Sequence[PlannedItem], results: Sequence[Result], progress: Progress) -> None:
+        """Let optional parts look at the cases that regressed."""
+        services = self.evaluation.services
+        if not services.follow_ups or (baseline := services.baseline) is None:
+            return
+        regressed = [
+            (item, result)
+            for item, result in zip(items, results, strict=True)
+            if result.confirmation is not None or (misses(result) and baseline.has_regressed(item, result))
+        ]
+        # A perturbed case is compared with its original, which may be among these results.
+        earlier = {
+            **self._results,
+            **{item.task: result for item, result in zip(items, results, strict=True)},
+        }
+        for follow_up in services.follow_ups if regressed else ():
+            entries = follow_up.follow(self.pipeline, regressed, progress=progress, earlier=earlier)
+            services.entries.update(entries)
 
     def _step(self, item: PlannedItem, task: EvalTask) -> list[PlannedItem]:
         """Return the items that are evaluated now: the given one, and following ones as the pace allows."""

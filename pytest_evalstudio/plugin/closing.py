@@ -103,6 +103,8 @@ def session_result(
         ended=len(counts.ended),
         failed_besides=len(besides),
         failed_names=tuple(map(shown_line, besides[:FAILED_NAMES])),
+        overruled=tuple(map(shown_line, counts.overruled)),
+        overruling=tuple(_foreign_hooks(session.config)) if counts.overruled else (),
     )
     uncollected: dict[str, None] = session.config.stash.get(UNCOLLECTED, {})
     was_stopped = was_interrupted(session, exit_status, end)
@@ -116,6 +118,28 @@ def session_result(
         has_tests=bool(session.items),
         collected=collected,
     )
+
+
+_DECIDING_HOOKS = (
+    "pytest_runtest_makereport",
+    "pytest_runtest_logreport",
+    "pytest_runtest_call",
+    "pytest_runtest_protocol",
+    "pytest_report_from_serializable",
+)
+"""Hooks that can change the outcome that pytest counts."""
+_OF_PYTEST = ("_pytest", "xdist", "pytest_evalstudio")
+
+
+def _foreign_hooks(config: pytest.Config) -> Iterator[str]:
+    """Yield file and line of the hooks of other plugins that can change an outcome."""
+    for name in _DECIDING_HOOKS:
+        for each in getattr(config.hook, name).get_hookimpls():
+            code = getattr(each.function, "__code__", None)
+            if code is not None and each.function.__module__.partition(".")[0] not in _OF_PYTEST:
+                yield shown_line(
+                    f"{os.path.relpath(code.co_filename, config.rootpath)}:{code.co_firstlineno}"
+                )
 
 
 def was_interrupted(session: pytest.Session, exit_status: int, end: SessionEnd) -> bool:
@@ -156,6 +180,8 @@ def closing_lines(end: RunEnd) -> Iterator[TerminalLine]:
     yield from _gap_lines(analysis)
     if end.comparison is not None:
         yield from _comparison_lines(analysis, end.comparison)
+    for extra in report.extras:
+        yield from (TerminalLine(text=text, colour="yellow") for text in extra.closing_lines())
     notes = {
         "stored": analysis.stored.sentence if analysis.stored.count else "",
         "spans": analysis.traced.sentence,
@@ -201,6 +227,8 @@ def _verdict_lines(end: RunEnd) -> Iterator[TerminalLine]:
         yield TerminalLine(text=text)
     for text in summary.ranking:
         yield TerminalLine(text=text)
+    if analysis.run.session is not None and (text := analysis.run.session.overruled_sentence):
+        yield TerminalLine(text=text, colour="red")
     if analysis.run.session is not None and (names := analysis.run.session.failed_names):
         yield TerminalLine(text=f"failed, and not by an evaluator: {', '.join(names)}", colour="red")
 

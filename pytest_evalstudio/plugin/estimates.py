@@ -41,6 +41,8 @@ def estimate_lines(
         lines += confirmation.estimate()
     if calls := project.settings.shrink_calls:
         lines.append(f"not included: at most {calls:,} calls that shrink flips")
+    for follow_up in services.follow_ups:
+        lines += follow_up.estimate(items)
     if others:
         lines.append(
             f"not included: {others} tests in Python, pairs of an arena or steps of workflows that may ask"

@@ -176,6 +176,7 @@ class SessionHooks:
             yield
         finally:
             self._logged = None
+            self._counts.note_outcome(report)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Generator[None, Any, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 SESSION = "evalstudio-session"
@@ -13,6 +15,8 @@ ITEM = "evalstudio_item"
 """Attribute of each test report of an eval item."""
 FAILING = "evalstudio_failing"
 """Attribute of a failing test report whose failure is in the record."""
+SCORED = "evalstudio_scored"
+"""Attribute of a test report: "failed" or "error", the verdict of the evaluation whatever pytest reports."""
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
 FROZEN = pytest.StashKey[bool]()
@@ -31,6 +35,11 @@ PLAN_CHANNEL = "evalstudio_plan"
 """Key in a worker's input of the channel on which it sends its plan."""
 
 
+def recorded_outcome(report: pytest.TestReport) -> Literal["passed", "failed", "skipped"]:
+    """Return the outcome of a report as the record has it: failed where the evaluation did, see `SCORED`."""
+    return "failed" if hasattr(report, SCORED) else report.outcome
+
+
 class SessionCounts:
     """Tests that ended, and tests that failed in any of their reports, as pytest itself counts them.
 
@@ -38,10 +47,13 @@ class SessionCounts:
 
     Attributes:
         failed: node ids in the order of their failures.
+        overruled: node ids of tests that fail when scored, and that a plugin reports as passed, skipped or
+            expected failures.
     """
 
     def __init__(self) -> None:
         self.ended: set[str] = set()
+        self.overruled: dict[str, None] = {}
         self.failed: dict[str, None] = {}
         self._evaluated: set[str] = set()
 
@@ -53,6 +65,12 @@ class SessionCounts:
                 self._evaluated.add(report.nodeid)
         if report.when not in ("setup", "call"):  # the report of a crash has a phase of its own
             self.ended.add(report.nodeid)
+
+    def note_outcome(self, report: pytest.TestReport) -> None:
+        """Take a report as all plugins have left it."""
+        # Not "rerun", which a plugin makes of an attempt that another one follows.
+        if hasattr(report, SCORED) and report.outcome in ("passed", "skipped"):
+            self.overruled[report.nodeid] = None
 
     def failed_besides(self) -> list[str]:
         """Return the failed tests whose failure is in no entry of the record."""

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_evalstudio.asking.answers import AnswerCache
+from pytest_evalstudio.asking.answers import AnswerCache, digest_of
 from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.asking.purse import SharedPurse
 from pytest_evalstudio.asking.resolve import ModelSession
@@ -58,6 +58,9 @@ class Models:
         self._tracing = tracing
         self._loops = loops
         self._sessions: dict[ModelInfo, ModelSession] = {}
+        self._variants: dict[str, AskedAhead] = {}
+        self._bound: dict[ModelInfo, tuple[object, tuple[str, ...]]] = {}
+        self._budgets: dict[tuple[Path, str], Budget | None] = {}
         self.asked: dict[str, AskedAhead] = {}
         self.with_effects: set[str] = set()
 
@@ -79,6 +82,32 @@ class Models:
                     " a time"
                 )
         return self._sessions[info]
+
+    def table_of(self, info: ModelInfo) -> ModelTable:
+        """Return the table of a model that answers."""
+        return self._project.models.of(info).table
+
+    def variant(self, info: ModelInfo, table: ModelTable) -> AskedAhead:
+        """Return a model with another table in place of its own; the budget is that of the model.
+
+        Args:
+            info: the model.
+            table: with the name of the model; opened once in a process.
+
+        Raises:
+            ConfigurationError: if it cannot be opened.
+        """
+        configured = self._project.models.of(info)
+        key = f"{info.key} {digest_of(table.settings)}"
+        if key not in self._variants:
+            session = self._opened(table, configured.config)
+            path = Path(configured.config.file or configured.config.folder)
+            self._closing.callback(self._close, session, path)
+            self._variants[key] = AskedAhead(session)
+        variant = self._variants[key]
+        if info in self._bound:
+            self._bind(variant, *self._bound[info])
+        return variant
 
     def mask(self, text: str) -> str:
         """Return a text without the secrets of the open models."""
@@ -113,10 +142,15 @@ class Models:
         Raises:
             ConfigurationError: if it cannot be called.
         """
-        host = self.session_of(info).host
+        self.session_of(info)
+        self._bound[info] = value, tuple(closure)
+        self._bind(self.asked[info.key], value, closure)
+
+    def _bind(self, model: AskedAhead, value: object, closure: Iterable[str]) -> None:
+        host = model.host
         if isinstance(host, FixtureCallable):
             loop = self._loops.loop_of(host.fixture, closure)
-            self.asked[info.key].loop = loop
+            model.loop = loop
             host.bind(value if loop is None else on_loop(value, loop))
 
     def common_purse(self, name: str, calls: int) -> tuple[int, Purse]:
@@ -169,6 +203,13 @@ class Models:
         return session
 
     def _budget(self, table: ModelTable, config: Configuration) -> Budget | None:
+        """Return the budget of a model, which its variants share."""
+        name = config.folder, table.name
+        if name not in self._budgets:
+            self._budgets[name] = self._new_budget(table, config)
+        return self._budgets[name]
+
+    def _new_budget(self, table: ModelTable, config: Configuration) -> Budget | None:
         if table.budget is None:
             return None
         command_line = self._project.settings.command_line

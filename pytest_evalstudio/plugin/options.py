@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_evalstudio.core.plugins.index import OPTIONS as PART_OPTIONS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -159,7 +161,7 @@ INI_KEYS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 def add_options(parser: pytest.Parser) -> None:
     """Declare the options; docs/reference/configuration.md says what each does."""
     group = parser.getgroup("evalstudio", "LLM and RAG evaluation")
-    for name, settings in OPTIONS.items():
+    for name, settings in (*OPTIONS.items(), *PART_OPTIONS.items()):
         group.addoption(name, **deepcopy(settings))  # lists of a session are its own
     for key, declared in INI_KEYS.items():
         # Numbers and flags as texts: pytest's own conversion fails with a traceback.

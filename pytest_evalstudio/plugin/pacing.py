@@ -13,6 +13,7 @@ import pytest
 from pytest_evalstudio.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.asking.resolve import ModelSession
 from pytest_evalstudio.core.cases import Answer, Retrieval
+from pytest_evalstudio.core.plugins.host import Host
 from pytest_evalstudio.plugin.loops import check_waiting, run_until_done
 from pytest_evalstudio.scoring.pipeline import Progress
 
@@ -77,6 +78,14 @@ class AskedAhead:
     @property
     def key(self) -> str:
         return self._session.key
+
+    @property
+    def host(self) -> Host:
+        return self._session.host
+
+    @property
+    def deterministic(self) -> bool:
+        return self._session.deterministic
 
     @property
     def retrieves(self) -> bool | None:

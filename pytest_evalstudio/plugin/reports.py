@@ -6,7 +6,7 @@ import functools
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -24,6 +24,7 @@ from pytest_evalstudio.plugin.keys import (
     ITEM,
     LIKENESS,
     PAYLOAD,
+    SCORED,
 )
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.planning import PlannedItem, RunPlan, run_wide
@@ -31,6 +32,7 @@ from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.record.items import ItemHead
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
+from pytest_evalstudio.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.messages import brief_headline, error_cause, failure_signature, misses
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
@@ -104,6 +106,8 @@ def amend_report(
             show_figures(report, item.config, result)
         if result is not None and (report.failed or hasattr(report, "wasxfail")):
             _attach_summary(item, report, result, mask)
+    if scored := scored_verdict(item, call, report):
+        setattr(report, SCORED, scored)
     if report.when == "call" or (report.when == "setup" and not report.passed):
         _attach_payload(item, report, context)
 
@@ -187,7 +191,37 @@ def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestR
     report.duration = setup_s + (result.seconds if result is not None else 0.0)
 
 
+def scored_verdict(
+    item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport
+) -> Literal["failed", "error", ""]:
+    """Return "failed" or "error" for a test that fails when scored, whatever other plugins report of it.
+
+    An expected failure, by a mark or by `pytest.xfail()`, is none.
+    """
+    if not (isinstance(item, EvalItem | RecordedItem) or CHECKS in item.stash):
+        return ""
+    raised = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(raised, pytest.skip.Exception | pytest.xfail.Exception):
+        return ""
+    if hasattr(report, "wasxfail") and item.get_closest_marker("xfail") is not None:
+        return ""
+    # Of a set-up that passes nothing is known: the chunk of the item has its result before its call.
+    if (
+        isinstance(item, EvalItem)
+        and report.when == "call"
+        and (result := item.finished_result()) is not None
+    ):
+        if result.errors:
+            return "error"
+        return "failed" if misses(result) and not is_unconfirmed(result) else ""
+    if raised is None:
+        return ""
+    return "error" if report.when == "setup" else "failed"
+
+
 def _verdict(report: pytest.TestReport) -> VerdictWord:
+    if scored := getattr(report, SCORED, ""):
+        return "error" if scored == "error" else "failed"
     if hasattr(report, "wasxfail"):
         return "xfailed" if report.skipped else "xpassed"
     if report.when == "setup" and report.failed:
@@ -216,6 +250,8 @@ def _payload(item: EvalItem, report: pytest.TestReport, context: ReportContext) 
     verdicts = result.verdicts if result is not None else ()
     tables = item_tables(item.planned, verdicts, context.announced, context.run_wide)
     tables.spans.update(context.services.spans.take())
+    if (more := context.services.entries.pop(item.nodeid, None)) is not None:
+        tables.causes.update(more.causes)
     entry = item_entry(head, result, context.run_wide, context.segments)
     item.stash.setdefault(ATTEMPTS, []).append(attempt_of(entry))
     return Payload.of(item.nodeid, tables, [entry])
@@ -275,7 +311,9 @@ def _payload_of_checks(
     checks = item.stash[CHECKS]
     attempts = _attempts(item)
     # pytest reports a test as passed before it counts the failures of its subtests.
-    has_passed = not (report.failed or item.nodeid in item.config.stash[COUNTS].failed)
+    has_passed = not (
+        report.failed or hasattr(report, SCORED) or item.nodeid in item.config.stash[COUNTS].failed
+    )
     for part, (result, selected) in enumerate(checks):
         model = result.task.model
         head = ItemHead(

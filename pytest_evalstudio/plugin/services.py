@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.asking.runs import AskingRun
 from pytest_evalstudio.core.defaults import BASELINE_FILE
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.plugin.settings import Settings
 from pytest_evalstudio.scoring.model_provider import ModelProvider
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
     from pytest_evalstudio.asking.tracing import Tracing
     from pytest_evalstudio.plugin.baseline import SessionBaseline
     from pytest_evalstudio.plugin.confirming import Confirmation
+    from pytest_evalstudio.plugin.follow_ups import FollowUp
     from pytest_evalstudio.plugin.loops import FixtureLoops
     from pytest_evalstudio.plugin.models import Models
     from pytest_evalstudio.plugin.planning import PlannedItem
     from pytest_evalstudio.plugin.shrinking import Shrinking
     from pytest_evalstudio.plugin.tracing import SessionTracing
+    from pytest_evalstudio.record.schema import Tables
     from pytest_evalstudio.scoring.spans import EvaluatorSpans
 
 
@@ -79,6 +82,7 @@ class Services:
         closing: closes the models, judges, caches and the lock of the output folder.
         run: the run that asks the models.
         at_end: what optional parts write at the end, by the file whose items have run here.
+        entries: what follow-ups add to the record's header, by node id, until the item's report takes it.
     """
 
     def __init__(self, project: Project) -> None:
@@ -86,6 +90,7 @@ class Services:
         self.closing = ExitStack()
         self.run = CurrentRun(project.settings)
         self.at_end: dict[Path, Callable[[], None]] = {}
+        self.entries: dict[str, Tables] = {}
 
     @functools.cached_property
     def spans(self) -> EvaluatorSpans:
@@ -154,6 +159,21 @@ class Services:
         from pytest_evalstudio.plugin.shrinking import shrinking
 
         return shrinking(self.models, self._project.settings)
+
+    @functools.cached_property
+    def follow_ups(self) -> tuple[FollowUp, ...]:
+        """Return what optional parts do with regressed cases.
+
+        Raises:
+            ConfigurationError: if there is no baseline that a case can regress from.
+        """
+        option = self._project.settings.command_line.options
+        return tuple(
+            loaded(contrib.follow_up)(self._project, self)
+            for contrib in contribs()
+            if contrib.follow_up
+            and any(getattr(option, name.lstrip("-").replace("-", "_"), None) for name in contrib.options)
+        )
 
     @functools.cached_property
     def fixture_loops(self) -> FixtureLoops:

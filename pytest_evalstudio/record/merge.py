@@ -59,6 +59,7 @@ def _copy(readers: Sequence[RecordReader], writer: RecordWriter) -> None:
                 steps=run.steps,
                 documents=run.documents,
                 arena=run.arena,
+                causes=run.causes,
                 spans=run.spans,
             )
         )

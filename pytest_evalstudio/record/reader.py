@@ -135,6 +135,7 @@ class RecordReader:
                 self.run.steps.update(line.steps)
                 self.run.documents.update(line.documents)
                 self.run.arena.update(line.arena)
+                self.run.causes.update(line.causes)
                 extend_spans(self.run.spans, line.spans)
                 files.update(line.files)
         return completed(self.run, files)

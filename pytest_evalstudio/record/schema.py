@@ -15,6 +15,7 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.parameters import ParameterSpec
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.record.arena import ArenaEntry
+from pytest_evalstudio.record.causes import CauseEntry
 from pytest_evalstudio.record.items import (
     VERDICTS,
     Attempt,
@@ -35,6 +36,7 @@ __all__ = [
     "Attempt",
     "Baseline",
     "CaseDigest",
+    "CauseEntry",
     "EvaluatorEntry",
     "FileEntry",
     "Item",
@@ -339,12 +341,28 @@ class SessionEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
         failed_besides: tests that failed without a failing entry in the record, e.g. by an assertion of their
             own or in a fixture.
         failed_names: node ids of the first of them.
+        overruled: node ids of tests that fail when scored, and that a plugin reported to pytest as passed,
+            skipped or expected failures.
+        overruling: places of the hooks that can have done it, e.g. "conftest.py:7".
     """
 
     collected: int
     ended: int
     failed_besides: int = 0
     failed_names: tuple[str, ...] = ()
+    overruled: tuple[str, ...] = ()
+    overruling: tuple[str, ...] = ()
+
+    @property
+    def overruled_sentence(self) -> str:
+        """Return which tests were overruled, and by what; "" without any."""
+        if not self.overruled:
+            return ""
+        shown = ", ".join(self.overruled[:FAILED_NAMES])
+        rest = len(self.overruled) - FAILED_NAMES
+        more = f" and {rest:,} more" if rest > 0 else ""
+        by = f", changed by a plugin: {', '.join(self.overruling)}" if self.overruling else ""
+        return f"not failed for pytest, and failed when scored{by}: {shown}{more}"
 
 
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):
@@ -357,6 +375,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         evaluators, models: by id and key.
         steps: steps of workflows by node id.
         arena: pairs of models that were compared, by node id.
+        causes: of regressed cases, by node id.
         spans: evaluator id to the time in which it scored.
         continues: start of the interrupted run that this one continues, ISO 8601; "" for a new run.
         judging: None where no judge was asked.
@@ -394,6 +413,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     continues: str = ""
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
+    causes: dict[str, CauseEntry] = {}
     spans: dict[str, EvaluatorSpan] = {}
     baseline: Baseline | None = None
     shards: Shards | None = None
@@ -424,6 +444,7 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     steps: dict[str, StepEntry] = {}
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
+    causes: dict[str, CauseEntry] = {}
     spans: dict[str, EvaluatorSpan] = {}
 
     def __bool__(self) -> bool:

@@ -14,7 +14,7 @@ from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import EvaluatorSpan, FileEntry, Item, Run, Tables
 
 FILE = "record.jsonl"
-TABLES = ("evaluators", "models", "files", "steps", "documents", "arena", "spans")
+TABLES = ("evaluators", "models", "files", "steps", "documents", "arena", "causes", "spans")
 """Parts of the header that grow during the run."""
 
 
@@ -72,6 +72,7 @@ class RecordWriter:
                 name: digest for name, digest in tables.documents.items() if name not in self.run.documents
             },
             arena={key: entry for key, entry in tables.arena.items() if key not in self.run.arena},
+            causes=tables.causes,
             spans=tables.spans,
         )
         if not new:
@@ -81,6 +82,7 @@ class RecordWriter:
         self.run.steps.update(new.steps)
         self.run.documents.update(new.documents)
         self.run.arena.update(new.arena)
+        self.run.causes.update(new.causes)
         extend_spans(self.run.spans, new.spans)
         self._files.update(new.files)
         self._write(encode_line(new))
@@ -145,6 +147,7 @@ def completed(run: Run, files: dict[str, FileEntry]) -> Run:
         steps=dict(sorted(run.steps.items())),
         documents=dict(sorted(run.documents.items())),
         arena=dict(sorted(run.arena.items())),
+        causes=dict(sorted(run.causes.items())),
         spans=dict(sorted(run.spans.items())),
         files=tuple(
             entry for _, entry in sorted({**{entry.path: entry for entry in run.files}, **files}.items())

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from msgspec import Struct
 
 from pytest_evalstudio.analysis.leaderboards import Leaderboard
@@ -186,6 +186,7 @@ def environment() -> Environment:
         "whole_percent": _whole_percent,
         "finding_filter": _finding_filter,
         "p_text": p_text,
+        "with_code": _with_code,
     }
     templates.filters.update(filters, problem_groups=problem_groups)
     templates.globals.update(
@@ -202,6 +203,20 @@ def _failure_list(part: Mapping[str, Any]) -> Markup:
         failed = environment().get_template("failure.html").module.failed  # type: ignore[attr-defined]
         rendered[info.id] = trusted_markup("".join(failed(failure, info) for failure in part["failures"]))
     return rendered[info.id]
+
+
+def _with_code(text: str) -> Markup:
+    """Return a sentence whose names in backticks, as on a terminal, are code.
+
+    >>> _with_code("`<a>` is gone")
+    Markup('<code>&lt;a&gt;</code> is gone')
+    """
+    parts = [escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:  # a backtick of the text itself
+        return escape(text)
+    return trusted_markup(
+        "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
+    )
 
 
 def _worst(severities: Sequence[Severity]) -> str:

@@ -52,6 +52,7 @@ class Result:
             confirmation judges by these alone.
         confirmation: of a regressed case that was asked again; None for others.
         not_repeated: why a regressed case was not asked again, "" where it was, or nothing forbids it.
+        explained: cause of its regression in one sentence, "" where none was looked for.
         not_run: why the model was not asked all its repeats, "" if it was; there are no verdicts then.
         access_refused: whether it was not asked since its service refused access to an earlier item.
     """
@@ -73,6 +74,7 @@ class Result:
     regressed: frozenset[ConfiguredEvaluator] = frozenset()
     confirmation: Confirmation | None = None
     not_repeated: str = ""
+    explained: str = ""
 
     @property
     def errors(self) -> list[Fault]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from support.pages import examples
+from support.page_runs import blocks_of
+from support.pages import README, examples
 from support.project import Project
 
 pytestmark = pytest.mark.slow
@@ -17,24 +18,16 @@ pytestmark = pytest.mark.slow
 VARIES = re.compile(r"in \d+\.\d+s|rootdir: .*|plugins: .*|platform .*|=+")
 
 EXAMPLES = examples()
-for name in ("tests", "api", "robust", "shouting", "step"):
-    EXAMPLES[name].files["fees.md"] = EXAMPLES["fees"].files["fees.md"]
+FEES = next(block.body for block in blocks_of(README) if block.marks.get("title") == "fees.md")
+for name in ("api", "robust", "shouting", "step"):
+    EXAMPLES[name].files["fees.md"] = FEES
 EXAMPLES["shrunk"].files |= {
-    name: EXAMPLES[source].files[name]
-    for name, source in {"robust_suite.yaml": "robust", "fees.md": "fees"}.items()
+    name: EXAMPLES["robust"].files[name] for name in ("robust_suite.yaml", "fees.md")
 }
 EXAMPLES["shouting"].files["robust_suite.yaml"] = EXAMPLES["robust"].files["robust_suite.yaml"]
 OUTCOMES = {
     "calibration": "2 failed, 1 passed",
-    "fees": "1 failed, 1 passed",
-    "app": "1 passed, 1 xfailed",
     "agent": "1 failed, 1 passed",
-    "loans": "1 failed, 2 passed",
-    "conversation": "2 passed",
-    "files": "1 failed, 1 passed",
-    "fixture": "1 passed",
-    "tests": "5 passed",
-    "csv": "1 passed, 1 skipped",
     "evaluator": "1 failed, 2 passed",
     "host": "1 passed",
     "robust": "3 failed, 9 passed",
@@ -42,10 +35,7 @@ OUTCOMES = {
     "shouting": "4 passed",
     "judged": "1 failed, 1 passed",
     "rubric": "1 failed, 1 passed",
-    "prompts": "1 failed, 1 passed",
     "byop": "1 failed, 1 passed",
-    "readme": "1 failed, 1 passed",
-    "landing": "1 failed, 1 passed",
     "step": "9 passed, 1 skipped",
 }
 VERBOSE = ("calibration", "robust", "shrunk", "step")
@@ -53,10 +43,7 @@ VERBOSE = ("calibration", "robust", "shrunk", "step")
 SCRIPTS = {
     "api": "compare.py",
     "perturbing": "perturb_fees.py",
-    "suite": "build_suite.py",
-    "listing": "list_evaluators.py",
     "names": "documented.py",
-    "precomputed": "precomputed.py",
     "score": "score_logs.py",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from pytest_evalstudio import Registry
 from pytest_evalstudio.cli.commands import grouped_commands
 from pytest_evalstudio.formats.config import Configuration
 from support.evaluator_tables import by_need
-from support.pages import DEVELOPER_PAGES, DOCS, PAGES, name_of, read
+from support.pages import DEVELOPER_PAGES, DOCS, PAGES, ROOT, name_of, read
 from support.tables import API, CONFIGURATION, NOT_IN_FILES, Options, subcommands, table_in, with_tables
 
 REFERENCE = DOCS / "reference"
@@ -31,10 +32,9 @@ def test_the_tables_of_a_page_are_as_the_code_has_them(page: Path) -> None:
 
 def test_every_option_is_in_the_table() -> None:
     declared = Options()
-    assert rows("reference/configuration.md", "options") == [
-        *(name.split()[0] for name, _ in declared.declared),
-        *(name for name, _, _ in declared.ini),
-    ]
+    page = "reference/configuration.md"
+    assert rows(page, "options") == [name.split()[0] for name, _ in declared.declared]
+    assert rows(page, "ini_keys") == [name for name, _, _ in declared.ini]
 
 
 def test_every_configuration_key_is_in_one_table() -> None:
@@ -73,6 +73,20 @@ def test_differences_from_other_tools_are_those_that_the_page_shows() -> None:
 def test_every_evaluator_is_in_one_group() -> None:
     grouped = [id for ids in by_need().values() for id in ids]
     assert sorted(grouped) == sorted(Registry().evaluators)
+
+
+def test_every_extra_is_on_the_page_of_installation() -> None:
+    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
+    extras = project["optional-dependencies"]
+    section = read(DOCS / "start" / "install.md").partition("## Extras")[2]
+    cells = re.findall(r"^\| (`[^|]+) \|", section, re.MULTILINE)
+    documented = set(re.findall(r"`([^`]+)`", " ".join([*cells, "`hosts`"])))
+    assert documented == set(extras)
+    [all_of_them] = extras["all"]
+    included = set(re.split(r"[\[\],]", all_of_them)[1:-1])
+    left_out = set(re.findall(r"`(\w+)`", re.search(r"^\| `all` \| (.*)$", section, re.MULTILINE)[1]))
+    reached = included | {"all", "hosts"} | set(re.split(r"[\[\],]", extras["hosts"][0])[1:-1]) | {"models"}
+    assert set(extras) - reached == left_out
 
 
 def test_evaluators_that_need_labels_are_marked() -> None:

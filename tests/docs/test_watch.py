@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from support.pages import ROOT, blocks, read
+from support.page_runs import blocks_of
+from support.pages import DOCS
 from support.project import Project
 
-PAGE = ROOT / "docs" / "how-to" / "watch.md"
+PAGE = DOCS / "run" / "repeats.md"
+RECIPE = {block.language: block.body for block in blocks_of(PAGE) if block.marks.get("recipe") == "watch"}
 APP = """
 def ask(prompt):
     with open("asked.txt", "a") as file:
@@ -19,10 +21,14 @@ def ask(prompt):
 """
 
 
+def command_words() -> list[str]:
+    """Return the words of the command that watches."""
+    return shlex.split(RECIPE["sh"].replace("\\\n", " "))
+
+
 def arguments_of_pytest() -> list[str]:
     """Return what pytest-watcher passes on; its own arguments are the folder and its options."""
-    (command,) = (body for body in blocks(read(PAGE), "sh") if body.startswith("ptw "))
-    words = shlex.split(command.replace("\\\n", " "))
+    words = command_words()
     assert words[:3] == ["ptw", ".", "--now"]
     rest = iter(words[3:])
     passed_on = []
@@ -43,8 +49,7 @@ def suite(project: Project, *prompts: str, condition: str = '"4"') -> Path:
 def watched(pytester: pytest.Pytester) -> Project:
     """Return a project with the model of the page, after the first run of its command line."""
     project = Project(pytester, with_app=False)
-    (model,) = blocks(read(PAGE), "toml")
-    project.write("evalstudio.toml", f'evaluators = ["text_matching"]\n\n{model}')
+    project.write("evalstudio.toml", f'evaluators = ["text_matching"]\n\n{RECIPE["toml"]}')
     project.write("app.py", APP)
     suite(project, "0+4?", "1+3?", "2+2?", "3+1?")
     project.run(*arguments_of_pytest()).assert_outcomes(passed=4)
@@ -83,8 +88,7 @@ def test_refresh_asks_everything(watched: Project) -> None:
 
 
 def test_a_run_after_each_change_writes_nothing_that_is_watched(watched: Project) -> None:
-    (command,) = (body for body in blocks(read(PAGE), "sh") if body.startswith("ptw "))
-    words = shlex.split(command.replace("\\\n", " "))
+    words = command_words()
     ignored = words[words.index("--ignore-patterns") + 1]
     written = {path.name for path in watched.folder.iterdir()} - {"suites", "app.py", "evalstudio.toml"}
     folders = {name for name in written if (watched.folder / name).is_dir()} - {"__pycache__"}

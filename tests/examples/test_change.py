@@ -19,7 +19,7 @@ MAX_LINES = 25
 
 def block(mark: str) -> str:
     """Return the fenced block after a mark of the README."""
-    found = re.search(re.escape(mark) + r"\n?(?:```\w*\n)?(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    found = re.search(re.escape(mark) + r"\n```[^\n]*\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
     assert found
     return found[1]
 

@@ -1,11 +1,10 @@
-"""The recipes of docs/how-to/ci.md: their commands run, and write the files that they hand on."""
+"""The recipes of docs/run/ci.md: their commands run, and write the files that they hand on."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -14,15 +13,12 @@ import yaml
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.cli.starter.ci import ci_job
 from support.openai_server import Reply, serve
+from support.page_runs import blocks_of
+from support.pages import DOCS
 from support.project import APP, CONFIG, Project
 
-TEXT = (Path(__file__).parents[2] / "docs" / "how-to" / "ci.md").read_text(encoding="utf-8")
-RECIPES = {
-    found["name"]: found["body"]
-    for found in re.finditer(
-        r"^```\w+ recipe=(?P<name>\w+)\n(?P<body>.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
-    )
-}
+BLOCKS = blocks_of(DOCS / "run" / "ci.md")
+RECIPES = {block.marks["recipe"]: block.body for block in BLOCKS if "recipe" in block.marks}
 WORSE = APP.replace("It is 6.", "It is 7, or so.")
 """It has another length: Python takes bytecode of the same second and length for that of this text."""
 SERVICE = """
@@ -75,7 +71,7 @@ def run(project: Project, command: str) -> pytest.RunResult:
     result = project.run(*arguments[2:])
     result.assert_outcomes(passed=1, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*regressed since baseline*", "since run *: 1 of 2 cases regressed.*"])
+    result.stdout.fnmatch_lines(["*regressed since baseline*", "since run *: 1 of 2 cases regressed*"])
     return result
 
 
@@ -127,7 +123,7 @@ def test_the_recipe_for_jenkins(repository: Project) -> None:
 
 
 def test_shards_and_their_merge(repository: Project) -> None:
-    commands = [line for line in TEXT.splitlines() if "shard" in line or line.startswith("evalstudio merge")]
+    [commands] = [block.body.splitlines() for block in BLOCKS if "--evalstudio-shard" in block.body]
     counts = []
     for command in commands[:2]:
         outcomes = repository.run(*shlex.split(command)[3:]).parseoutcomes()

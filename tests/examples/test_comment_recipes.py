@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
     not (shutil.which("bash") and shutil.which("curl")), reason="bash or curl is missing"
 )
 
-FOLDER = Path(__file__).parents[2] / "docs" / "how-to"
+FOLDER = Path(__file__).parents[2] / "docs" / "run"
 NAMES = {"github_comment": "github-comment.yml", "gitlab_note": "gitlab-note.yml"}
 MARKER = "<!-- evalstudio -->"
 TOKEN = "glpat-of-the-test"
@@ -65,10 +65,9 @@ def run(name: str, folder: Path, environment: dict[str, str]) -> subprocess.Comp
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_shows_the_file(name: str) -> None:
+def test_the_page_links_to_the_file(name: str) -> None:
     page = (FOLDER / "ci.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(rf"^```yaml recipe={name}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    assert shown == recipe(name)
+    assert f"(recipes/{NAMES[name]})" in page
 
 
 @pytest.mark.parametrize("name", NAMES)

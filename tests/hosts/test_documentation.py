@@ -17,11 +17,15 @@ from pytest_evalstudio.core.cases import Prompt
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.config import configuration
 from support.host_uses import USES, HostUse
-from support.pages import README, read
+from support.page_runs import blocks_of
+from support.pages import DOCS, README
 from support.service import ANSWER, KEY, running
 
-GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "hosts.md"
-EXAMPLES = re.findall(r"```toml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+GUIDE = DOCS / "run" / "model-services.md"
+BLOCKS = [block for block in blocks_of(GUIDE) if "configuration" in block.marks]
+EXAMPLES = [block.body for block in BLOCKS]
+OF_SERVICES = [block.body for block in BLOCKS if block.marks["configuration"] == "service"]
+SHARED_CONNECTION = next(text for text in EXAMPLES if "[connection." in text)
 SERVICES = [id for id in Registry().hosts if Registry().hosts.spec(id).extra]
 
 
@@ -36,12 +40,11 @@ def test_an_example_of_the_guide_is_a_valid_configuration(example):
 
 @pytest.mark.parametrize("id", SERVICES)
 def test_every_host_of_a_service_has_an_example(id):
-    written = "\n".join([*EXAMPLES, (GUIDE.parent / "applications.md").read_text(encoding="utf-8")])
-    assert f'host = "{id}"' in written
+    assert f'host = "{id}"' in "\n".join(EXAMPLES)
 
 
 def test_several_configurations_are_named_as_the_guide_says():
-    names = [model.name for model in configuration(tomllib.loads(EXAMPLES[0])).model]
+    names = [model.name for model in configuration(tomllib.loads(SHARED_CONNECTION)).model]
     assert names == ["large", "small (temperature=0.0)", "small (temperature=1.0)"]
     assert all(f"`{name}`" in GUIDE.read_text(encoding="utf-8") for name in names)
 
@@ -53,8 +56,8 @@ WITHOUT_SERVICE = ("python", "fixture")
 
 def documented_models() -> Iterator[Any]:
     """Yield name and table of each model behind a service in the guide and the README."""
-    [readme] = re.findall(r'```toml configuration="models"\n(.*?)```', read(README), re.DOTALL)
-    for page, example in [*(("guide", example) for example in EXAMPLES), ("README", readme)]:
+    [readme] = [block.body for block in blocks_of(README) if "configuration" in block.marks]
+    for page, example in [*(("guide", example) for example in OF_SERVICES), ("README", readme)]:
         for model in configuration(tomllib.loads(example)).model:
             if model.host not in WITHOUT_SERVICE:
                 yield pytest.param(model.settings, id=f"{page}: {model.name}")

@@ -14,13 +14,21 @@ from pydantic import BaseModel
 
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.hosts._callables import to_answer
-from support.pages import adapters
+from support.pages import Example, adapters
 from support.project import Project
 from support.service import Request, Response, running
 from support.tool_asking_model import COUNTRIES, Model
 
 RECIPES = adapters()
 COMMON = RECIPES.pop("all").files
+RECIPES["llama_index_stream"] = Example(
+    files={
+        "app.py": RECIPES["llama_index"]
+        .files["app.py"]
+        .replace("similarity_top_k=1)", "similarity_top_k=1, streaming=True)")
+    }
+)
+"""The page says that the first token is timed with `streaming=True`."""
 MODULES = {
     "langgraph": "langchain",
     "langchain": "langchain_core",

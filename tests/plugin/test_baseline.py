@@ -58,7 +58,7 @@ def test_the_failure_of_a_regressed_item_begins_with_what_has_changed(baseline: 
             "*change: *It is *-6-*+about 7+*",
             "*= comparison with the baseline =*",
             "compared with run ???? (20*)",
-            "1 of 3 cases regressed. 3 cases do not settle whether other questions got worse*",
+            "1 of 3 cases regressed. 3 cases are too few to tell whether other questions got worse*",
             "items: 1 regressed, 1 still failing, 1 still passing",
             "  regressed: 3+3? (app, six): text_matching: passed -> failed",
             "verdict: inconclusive",
@@ -72,7 +72,7 @@ def test_summary_page_and_archive_hold_the_comparison(baseline: Project) -> None
     report = baseline.folder / "evalstudio-report"
     summary = (report / "summary.md").read_text(encoding="utf-8")
     page = (report / "interpretation.html").read_text(encoding="utf-8")
-    sentences = "1 of 3 cases regressed. 3 cases do not settle whether other questions got worse"
+    sentences = "1 of 3 cases regressed. 3 cases are too few to tell whether other questions got worse"
     assert "<summary>Comparison with the baseline</summary>" in summary
     assert sentences in summary.replace("\\", "")
     assert sentences in page
@@ -521,7 +521,7 @@ def test_the_junit_file_has_the_two_sentences(baseline: Project, workers: tuple[
     assert values == {
         "evalstudio.causes": "2 × Condition not met",
         "evalstudio.coverage": "all 3 asked, answered and checked",
-        "evalstudio.comparison": "1 of 3 cases regressed. 3 cases do not settle whether other"
+        "evalstudio.comparison": "1 of 3 cases regressed. 3 cases are too few to tell whether other"
         " questions got worse (p 0.5).",
     }
 

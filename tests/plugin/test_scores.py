@@ -313,7 +313,7 @@ def test_a_gate_without_scored_answers_is_not_met(gated: Project) -> None:
 
 
 def test_the_file_of_the_documentation_is_read(gated: Project) -> None:
-    page = Path(__file__).parents[2] / "docs" / "how-to" / "gate-scored-tables.md"
+    page = Path(__file__).parents[2] / "docs" / "scale" / "tables.md"
     (toml,) = re.findall(r"```toml title=\"nightly_scores.toml\"\n(.*?)```", page.read_text(), re.DOTALL)
     text = toml.replace("nightly.parquet", "new.parquet").replace("last-week.parquet", "old.parquet")
     gated.write("nightly_scores.toml", "\n".join(line for line in text.splitlines() if "looping" not in line))

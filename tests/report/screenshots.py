@@ -27,7 +27,8 @@ from pytest_evalstudio.analysis.comparison.history import history_of
 from pytest_evalstudio.analysis.comparison.sides import read_side
 from pytest_evalstudio.record.reader import record_path
 from pytest_evalstudio.report.build import build_report
-from support.pages import examples, tutorials
+from support.page_runs import Terminal, blocks_of
+from support.pages import DOCS as PAGES
 from support.records import RecordBuilder, evaluator, score
 from support.report_runs import lab_run, varied_run
 
@@ -98,7 +99,7 @@ def write_for_docs(browser: Browser) -> None:
         bot = folder / "bot"
         terminal = follow_tutorial(bot)
         (DOCS / "terminal.svg").write_text(drawn(terminal), encoding="utf-8")
-        compared = bot / "evalstudio-report" / "interpretation.html"
+        compared = bot / "handbook-bot" / "evalstudio-report" / "interpretation.html"
         workflow = run_workflow(folder / "workflow")
         runs = first_runs(folder / "fees")
         agent = run_agent(folder / "agent").as_uri() + AGENT_CASE
@@ -129,10 +130,10 @@ def write_for_docs(browser: Browser) -> None:
 def first_runs(folder: Path) -> dict[str, Path]:
     """Run the suite of the landing page with a wrong and with a right condition, and return the pages."""
     folder.mkdir()
-    example = examples()["fees"]
-    for name, content in example.files.items():
-        (folder / name).write_text(content, encoding="utf-8")
-    suite = folder / "fees_suite.json"
+    for block in blocks_of(PAGES / "index.md"):
+        if "title" in block.marks:
+            (folder / block.marks["title"]).write_text(block.body, encoding="utf-8")
+    suite = folder / "fees_suite.yaml"
     pages = {}
     for name in ("failed", "passed"):
         out = folder / name
@@ -178,28 +179,20 @@ def lab_history(folder: Path) -> Path:
 
 
 def follow_tutorial(folder: Path) -> str:
-    """Follow the tutorial of the RAG bot up to the comparison, and return what the terminal shows then."""
-    for block in tutorials()["rag"]:
-        if block.title:
-            file = folder / block.title
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(block.body, encoding="utf-8")
-        elif block.language == "sh":
-            for command in block.body.splitlines():
-                command = command.replace(
-                    " -q", " --color=yes --no-header" if "--evalstudio-baseline" in command else " -q"
-                )
-                shown = subprocess.run(
-                    ["bash", "-c", command],
-                    cwd=folder,
-                    env=ENVIRONMENT,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                ).stdout
-            if "regressed" in shown:
-                return shown
-    raise AssertionError("the tutorial shows no comparison")
+    """Follow the page on the CI gate up to the comparison, and return what the terminal shows then."""
+    folder.mkdir()
+    terminal = Terminal(folder)
+    for block in blocks_of(PAGES / "start" / "documents-to-gate.md"):
+        if "title" in block.marks and block.is_run:
+            terminal.write(block)
+        elif block.is_command:
+            command = block.body.replace(
+                " --evalstudio-baseline", " --color=yes --no-header --evalstudio-baseline"
+            )
+            terminal.enter(block, command)
+            if command != block.body:
+                return terminal.printed
+    raise AssertionError("the page shows no comparison")
 
 
 def drawn(printed: str) -> str:
@@ -208,7 +201,7 @@ def drawn(printed: str) -> str:
     lines = printed.splitlines()
     console.print(Text.from_ansi("\n".join(line[:COLUMNS] if "\x1b" not in line else line for line in lines)))
     return console.export_svg(
-        title="python -m pytest bot_suite.json --evalstudio-baseline evalstudio-baseline.jsonl"
+        title="python -m pytest bot_suite.yaml --evalstudio-baseline evalstudio-baseline.jsonl"
     )
 
 

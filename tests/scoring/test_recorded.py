@@ -16,10 +16,11 @@ from pytest_evalstudio.core.cases import Answer, Case, CaseData, Relationship
 from pytest_evalstudio.core.flips import Confirmation, Flip
 from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.core.outcomes import Outcome, Verdict
+from pytest_evalstudio.record.causes import CauseEntry
 from pytest_evalstudio.scoring.recorded import recorded, recorded_fields
 
 CANARY = "jane.roe@bank-mail.net"
-RECORDED = (Answer, CaseData, Outcome, Verdict, Flip, Confirmation)
+RECORDED = (Answer, CaseData, Outcome, Verdict, Flip, Confirmation, CauseEntry)
 
 
 def filled(hint: Any, depth: int = 0) -> Any:

@@ -123,7 +123,7 @@ def verdict() -> str:
             _arrow(canvas, box.x + 115, below, box.x + 115, questions[place + 1].y)
             canvas.text(box.x + 125, below + 30, "yes" if place == 0 else "no", classes="s")
     canvas.text(
-        280, 315, "no: inconclusive, with the drop that cannot be excluded and the cases that would settle it"
+        280, 315, "no: inconclusive, with the drop that cannot be excluded and the cases that would be enough"
     )
     return canvas.finish()
 

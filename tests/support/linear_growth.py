@@ -14,14 +14,14 @@ from types import FrameType
 
 from support.hostile_shapes import SHAPES, hostile_text
 
-SHORT, LONG = 50_000, 200_000
+SHORT, LONG = 25_000, 100_000
 MAX_RATIO = 2.0 * LONG / SHORT
 """Largest ratio of the times of the two texts: twice linear, where a quadratic function has four times.
 
 The goal of 1.3 is for the benchmark on a quiet machine: beside other work, caches alone give 1.33.
 """
-NOISE_S = 0.15
-"""Times of the long text up to this one count as linear: a quadratic function takes 2.4 s for 800,000
+NOISE_S = 0.04
+"""Times of the long text up to this one count as linear: a quadratic function takes 2.6 s for 800,000
 characters then.
 """
 LIMIT_S = 20.0

@@ -16,8 +16,9 @@ DEVELOPER_PAGES = tuple(
 PAGES = (README, *(page for page in sorted(DOCS.rglob("*.md")) if page not in DEVELOPER_PAGES))
 
 _BLOCK = re.compile(
-    r'^```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"(?: title="(?P<title>[^"]+)")?\n'
-    r"(?P<body>.*?)^```$",
+    r'^(?P<indent> *)```\w* (?P<kind>example|adapter|local_judge)="(?P<name>\w+)"'
+    r'(?: title="(?P<title>[^"]+)")?\n'
+    r"(?P<body>.*?)^(?P=indent)```$",
     re.DOTALL | re.MULTILINE,
 )
 _TUTORIAL = re.compile(
@@ -50,8 +51,8 @@ def read(page: Path) -> str:
 
 
 def name_of(page: Path) -> str:
-    """Return the path of a page below the project's folder."""
-    return page.relative_to(ROOT).as_posix()
+    """Return the path of a page below the project's folder; of a page elsewhere, its name."""
+    return page.relative_to(ROOT).as_posix() if page.is_relative_to(ROOT) else page.name
 
 
 def examples() -> dict[str, Example]:
@@ -76,10 +77,11 @@ def _examples(kind: str) -> dict[str, Example]:
             if block["kind"] != kind:
                 continue
             example = by_name.setdefault(block["name"], Example())
+            body = re.sub(rf"^{block['indent']}", "", block["body"], flags=re.MULTILINE)
             if block["title"]:
-                example.files[block["title"]] = block["body"]
+                example.files[block["title"]] = body
             else:
-                example.shown += block["body"].splitlines()
+                example.shown += body.splitlines()
     return by_name
 
 

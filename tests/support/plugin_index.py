@@ -29,6 +29,7 @@ def index_text() -> str:
         lines.append("    },")
     suffixes = [suffix for kind in file_kinds() for suffix in kind.suffixes]
     fixtures = [name for contrib in contribs() for name in contrib.fixtures]
+    options = {name: dict(settings) for contrib in contribs() for name, settings in contrib.options.items()}
     return "\n".join([
         *lines,
         "}",
@@ -37,8 +38,18 @@ def index_text() -> str:
         '"""Ends of the names of files that optional parts collect."""',
         f"FIXTURES = {_tuple(fixtures)}",
         '"""Fixtures of optional parts."""',
+        *_mapping("OPTIONS", options),
+        '"""By name, the settings of each option of optional parts."""',
         "",
     ])  # fmt: skip
+
+
+def _mapping(name: str, options: dict[str, dict[str, str]]) -> list[str]:
+    lines = [f"{name}: Mapping[str, Mapping[str, str]] = {{"]
+    for option, settings in options.items():
+        values = [f'        "{key}": "{value}",' for key, value in settings.items()]
+        lines += [f'    "{option}": {{', *values, "    },"]
+    return [*lines, "}"]
 
 
 def _tuple(texts: list[str]) -> str:

@@ -72,8 +72,8 @@ _NAMES = {
     ),
     "Types of fixtures": "Check AskedModel EvalCase EvalModel EvalPerturb EvalSuite EvalGuard Flip",
     "Types of plugins": """Case Prompt Turn Attachment Answer ToolCall Step Metric Outcome Finding Fragment
-        Tools evaluator ModelScore ScoredRow host HostFault CollectionDocument perturbator Change step
-        StepResult generator Corpus Excerpt Draft
+        Tools evaluator ModelScore ScoredRow host HostFault CollectionDocument recorded_tool perturbator
+        Change step StepResult generator Corpus Excerpt Draft
         section Registry""",
     "Errors": "EvalStudioError ConfigurationError DataError EvaluationError ThresholdMissed",
 }
@@ -273,7 +273,7 @@ _CONFIGURATION = {
     "models": "model connection prices guardrails allow_private_hosts",
     "files": "output cache baseline comparison run",
     "problems": "min_test_cases max_cost latency storage",
-    "parts": "judge perturbations perturbator pii arena trace scores",
+    "parts": "cause judge perturbations perturbator pii arena trace scores",
     "local_models": """embeddings cross_encoder nli hallucination_model toxicity_model bias_model
         sentiment_model language_model""",
 }

@@ -51,7 +51,7 @@ def save(reader: RecordReader, path: Path, *, saved: str, with_answers: bool = T
     """
     count = 0
     run = msgspec.structs.replace(
-        reader.run, baseline=Baseline(saved=saved, has_answers=with_answers), steps={}, arena={}
+        reader.run, baseline=Baseline(saved=saved, has_answers=with_answers), steps={}, arena={}, causes={}
     )
     with replacing(path) as file:
         file.write(encode_line(run) + b"\n")

@@ -134,8 +134,8 @@ def _follows(comparison: Comparison, deciding: list[MetricComparison]) -> str:
     if not changed and widest.max_drop is not None:
         return unnoticed_drop(widest.max_drop, cases(widest.n))
     first = min(changed or metrics, key=lambda metric: metric.p_adjusted)
-    count, verb = cases(first.n), plural(first.n, "does", "do")
-    return f"{count} {verb} not settle whether other questions got worse ({p_text(first.p_adjusted)})"
+    count, verb = cases(first.n), plural(first.n, "is", "are")
+    return f"{count} {verb} too few to tell whether other questions got worse ({p_text(first.p_adjusted)})"
 
 
 def unnoticed_drop(drop: float, count: str) -> str:

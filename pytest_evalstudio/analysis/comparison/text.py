@@ -173,7 +173,7 @@ def metric_line(metric: MetricComparison) -> str:
     if metric.smallest_detectable is not None and metric.changed != 0:
         text += f"; smallest detectable drop {figure(metric.smallest_detectable)}"
     if metric.cases_needed is not None:
-        text += f"; about {counted(metric.cases_needed, 'case')} would settle it"
+        text += f"; about {counted(metric.cases_needed, 'case')} would be enough"
     return text
 
 

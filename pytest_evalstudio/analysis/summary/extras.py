@@ -28,6 +28,9 @@ class RunExtra(Protocol):
     def leader_sentences(self, models: Sequence[ModelSummary]) -> Sequence[str] | None:
         """Return which models lead by its results; None where these do not rank models."""
 
+    def closing_lines(self) -> Iterator[str]:
+        """Yield what the end of every run shows of its results."""
+
     def lines(self) -> Iterator[str]:
         """Yield its results for a terminal."""
 

@@ -199,6 +199,8 @@ def _facts(analysis: Analysis, outcome: Outcome) -> Iterator[str]:
     if analysis.gates:
         missed = [gate.gate.text for gate in analysis.gates if not gate.met]
         yield f"Gates not met: {'; '.join(missed)}." if missed else "Gates met."
+    if analysis.run.session is not None and (overruled := analysis.run.session.overruled_sentence):
+        yield f"{overruled[0].upper()}{overruled[1:]}."
     if analysis.run.session is not None and (failed := analysis.run.session.failed_names):
         hidden = analysis.run.session.failed_besides - len(failed)
         more = f" and {hidden:,} more" if hidden else ""

@@ -19,6 +19,7 @@ from pytest_evalstudio.formats.config import ArenaTable, Configuration
 from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.plugin.display import clean_failure
 from pytest_evalstudio.plugin.items import RecordedItem
+from pytest_evalstudio.plugin.keys import recorded_outcome
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
 from pytest_evalstudio.record.schema import ArenaEntry, Tables
@@ -205,7 +206,7 @@ class ArenaItem(RecordedItem):
             reason=masked(next(iter(judged.faults), "")) if judged is not None else "",
             seed=table.seed,
             rounds=table.rounds,
-            verdict=report.outcome,
+            verdict=recorded_outcome(report),
         )
         return Payload.of(self.nodeid, Tables(arena={self.nodeid: entry}))
 

@@ -31,6 +31,10 @@ class ArenaExtra:
         """Return the strongest models by rating; those that miss their conditions are named apart."""
         return list(_leader_sentences(models, self.ratings))
 
+    def closing_lines(self) -> Iterator[str]:
+        """Yield nothing: the headline names the strongest models."""
+        return iter(())
+
     def lines(self) -> Iterator[str]:
         """Yield the ratings for a terminal."""
         return rating_lines(self.ratings)

@@ -55,7 +55,7 @@ def mutation_lines(result: MutationResult, survivors: int = 10) -> Iterator[str]
         yield ""
         # `survivors` may be cut at MAX_SURVIVORS; the shares count all.
         shown, all_survivors = min(survivors, len(result.survivors)), result.score.total - result.score.failed
-        yield f"survivors, {shown:,} of {all_survivors:,}:"
+        yield f"mutants that no test fails, {shown:,} of {all_survivors:,}:"
         for survivor in result.survivors[:survivors]:
             yield from survivor_lines(survivor)
 

@@ -18,6 +18,7 @@ from pytest_evalstudio.core.plugins.step import StepSpec
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.plugin.display import CollectionError
 from pytest_evalstudio.plugin.items import RecordedItem
+from pytest_evalstudio.plugin.keys import recorded_outcome
 from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
 from pytest_evalstudio.record.schema import Tables
@@ -153,7 +154,7 @@ class WorkflowStep(RecordedItem):
             self._run,
             self._spec.id,
             file=self.nodeid.partition("::")[0],
-            verdict=report.outcome,
+            verdict=recorded_outcome(report),
             page=Path(os.path.relpath(self._run.folder / PAGE, self.config.rootpath)).as_posix(),
             fingerprints=dict(evidence_rows(evidence_of(self._run))),
             sign_offs=tuple(status.entry for status in sign_offs(self._run)),

@@ -103,6 +103,12 @@ class Contrib:
             project of the session.
         plugins: by kind ("section", "step", …), the package or module whose modules declare plugins.
         templates: package with the folder `templates` of its sections.
+        options: options of a run by their name, each with the settings of pytest's parser. The index of
+            plugins has them, so that a start imports no part; an installed package declares its own by
+            pytest's hook.
+        follow_up: "package.module:function" that returns what the part does with regressed cases, a
+            `plugin.follow_ups.FollowUp`; it takes project and services of the session, and is called where
+            one of the options is given.
     """
 
     name: str
@@ -120,6 +126,8 @@ class Contrib:
     fixtures: Mapping[str, str] = field(default_factory=dict)
     plugins: Mapping[str, str] = field(default_factory=dict)
     templates: str = ""
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    follow_up: str = ""
 
 
 def file_kinds() -> tuple[FileKind, ...]:

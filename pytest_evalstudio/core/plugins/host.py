@@ -13,6 +13,7 @@ from pytest_evalstudio.core.attachments import MEDIA_TYPES, Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.plugins.declaring import attach, check_id, check_known, check_methods, has_method
+from pytest_evalstudio.core.restored import RestorablePart
 
 KIND = "host"
 HostKind = Literal["llm", "rag", "both"]
@@ -155,6 +156,25 @@ class ReadsCase(Protocol):
 
     @property
     def reads_case(self) -> bool: ...
+
+
+@runtime_checkable
+class Restores(Protocol):
+    """A host whose application can use parts of an earlier answer: those of `Prompt.restored`.
+
+    `restores` has the parts that its settings allow. `composes` is False where an answer with restored chunks
+    goes another way than an ordinary one, so that both must be compared. `recorded_tools` are those that its
+    answers have called so far, and that get recorded results.
+    """
+
+    @property
+    def restores(self) -> frozenset[RestorablePart]: ...
+
+    @property
+    def composes(self) -> bool: ...
+
+    @property
+    def recorded_tools(self) -> frozenset[str]: ...
 
 
 _END_OF_SENTENCE = re.compile(r"[.;:!]+; ")

@@ -160,6 +160,7 @@ MODULES: Mapping[str, Mapping[str, str]] = {
     "section": {
         "arena": "pytest_evalstudio.contrib.arena.sections",
         "cases": "pytest_evalstudio.report.sections.cases",
+        "causes": "pytest_evalstudio.contrib.cause.sections",
         "comparison": "pytest_evalstudio.report.sections.comparison",
         "dataset": "pytest_evalstudio.report.sections.dataset",
         "evaluators": "pytest_evalstudio.report.sections.evaluators",
@@ -185,3 +186,10 @@ SUFFIXES = ("_scores.toml", "_scores.json")
 """Ends of the names of files that optional parts collect."""
 FIXTURES = ("eval_guard",)
 """Fixtures of optional parts."""
+OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "--evalstudio-explain": {
+        "action": "store_true",
+        "help": "answer regressed cases again with single parts of the baseline, and name the part that makes them pass; needs a baseline",
+    },
+}
+"""By name, the settings of each option of optional parts."""

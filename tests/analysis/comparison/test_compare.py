@@ -469,7 +469,7 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
     result = compared([1.0] * 5, [0.0] * 4 + [1.0])
 
     assert str(summary_of(result)) == (
-        "4 of 5 cases regressed. 5 cases do not settle whether other questions got worse (p 0.06)."
+        "4 of 5 cases regressed. 5 cases are too few to tell whether other questions got worse (p 0.06)."
     )
     lines = list(comparison_lines(result))
     assert lines[1] == str(summary_of(result))
@@ -498,8 +498,8 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
         (
             [0.0] * 2 + [1.0] * 4,
             [1.0] * 6,
-            "none of 6 cases regressed; 2 fixed. 6 cases do not settle whether other questions got worse"
-            " (p > 0.99).",
+            "none of 6 cases regressed; 2 fixed. 6 cases are too few to tell whether other questions got"
+            " worse (p > 0.99).",
         ),
     ],
 )

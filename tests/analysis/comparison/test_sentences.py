@@ -81,8 +81,8 @@ def test_a_run_without_any_change_names_the_drop_that_it_could_miss() -> None:
 def test_regressed_cases_come_first_and_all_other_changes_follow() -> None:
     items = {"regressed": 1_100, "error_now": 1, "fixed": 2, "new": 3, "gone": 4}
     assert summary(metric(), items=items, models=2) == (
-        "1,100 of 1,200 cases of 2 models regressed; 1 error now; 2 fixed; 3 new; 4 gone. 40 cases do"
-        " not settle whether other questions got worse (p 0.2)."
+        "1,100 of 1,200 cases of 2 models regressed; 1 error now; 2 fixed; 3 new; 4 gone. 40 cases are"
+        " too few to tell whether other questions got worse (p 0.2)."
     )
     assert summary(metric(), items={"new": 1}).startswith("none of 1,200 cases regressed; 1 new. 40 cases")
     assert summary(metric(changed=0), items={"fixed": 1}).startswith(
@@ -92,7 +92,7 @@ def test_regressed_cases_come_first_and_all_other_changes_follow() -> None:
 
 def test_the_least_p_of_a_changed_metric_tells_that_nothing_can_be_told() -> None:
     text = summary(metric(p_adjusted=0.3), metric(p_adjusted=0.1, n=30), metric(p_adjusted=0.01, changed=0))
-    assert text.endswith("30 cases do not settle whether other questions got worse (p 0.1).")
+    assert text.endswith("30 cases are too few to tell whether other questions got worse (p 0.1).")
 
 
 def test_metrics_that_are_not_worse_exclude_drops_above_the_widest_limit() -> None:

@@ -40,7 +40,7 @@ def compared(**fields: Any) -> MetricComparison:
 
 
 @pytest.mark.parametrize(
-    ("cases_needed", "end"), [(None, "20 pairs"), (1200, "20 pairs; about 1,200 cases would settle it")]
+    ("cases_needed", "end"), [(None, "20 pairs"), (1200, "20 pairs; about 1,200 cases would be enough")]
 )
 def test_the_number_of_cases_is_stated_where_it_is_known(cases_needed: int | None, end: str) -> None:
     line = metric_line(compared(cases_needed=cases_needed))
@@ -60,7 +60,7 @@ def test_the_smallest_detectable_drop_is_stated_where_something_changed(
 
 def test_a_decided_metric_needs_no_more_cases() -> None:
     line = metric_line(compared(verdict="worse", smallest_detectable=0.1, cases_needed=10))
-    assert "cases would settle" not in line
+    assert "cases would be enough" not in line
     assert "smallest detectable" not in line
 
 

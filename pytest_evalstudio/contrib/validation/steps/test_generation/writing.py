@@ -202,7 +202,7 @@ def _draft(request: Request, item: Mapping[str, Any], index: SentenceIndex) -> t
     if any(visible_lines(text) != text for text in (question, answer)):
         return None, "with control characters"
     if request.planted and request.planted.lower() not in question.lower():
-        return None, "without the planted word"
+        return None, "without the injected word"
     if request.spec.unanswerable and index.shares(question).max(initial=0.0) >= ANSWERED:
         return None, "that the documents answer"
     if request.spec.unanswerable:
@@ -230,7 +230,7 @@ def _attack(request: Request, item: Mapping[str, Any], draft: Draft) -> tuple[Dr
     if not plain or plain == draft.question or visible_lines(plain) != plain:
         return None, "without a plain question"
     if request.planted and request.planted.lower() in plain.lower():
-        return None, "whose plain question has the planted word"
+        return None, "whose plain question has the injected word"
     if not draft.condition:
         return None, "without a fact that words or quantities show"
     forbidden = str(Regexp(request.spec.forbidden)) if request.spec.forbidden else ""

@@ -268,7 +268,7 @@ def _describe_power(power: ValidationPower) -> str:
     if power.detection_rate is None:
         return ""
     return (
-        f"; {percent(power.detection_rate)} of planted faults are detected,"
+        f"; {percent(power.detection_rate)} of injected faults are detected,"
         f" {percent(power.false_rejections)} of the"
         " generated cases rejected"
     )
@@ -285,7 +285,7 @@ def _power_notes(power: ValidationPower) -> list[str]:
     goal = (
         f"goal: {percent(MIN_DETECTION)} or more detected, {percent(MAX_FALSE_REJECTIONS)} or less rejected"
     )
-    return [f"planted faults detected: {counts} ({goal}: {'met' if power.meets_goal else 'missed'})"]
+    return [f"injected faults detected: {counts} ({goal}: {'met' if power.meets_goal else 'missed'})"]
 
 
 def _write_suites(context: StepContext, suite: TestSuite, reasons: Mapping[str, Sequence[str]]) -> None:

@@ -175,8 +175,8 @@ def test_the_step_reports_its_power_on_faults_of_its_own(tmp_path: Path) -> None
     assert power.detection_rate >= 0.8
     assert power.false_rejections == 0.25
     assert not power.meets_goal
-    assert "of planted faults are detected, 25 % of the generated cases rejected" in result.summary
-    assert any(note.startswith("planted faults detected: wrong number 3 of 3") for note in result.notes)
+    assert "of injected faults are detected, 25 % of the generated cases rejected" in result.summary
+    assert any(note.startswith("injected faults detected: wrong number 3 of 3") for note in result.notes)
 
 
 def test_a_garbled_question_is_never_the_question_itself() -> None:

@@ -1,0 +1,107 @@
+"""Tools whose recorded results can take the place of a call.
+
+`recorded_tool` wraps a function that an agent calls. In an ordinary run it calls the function. While an
+answer is replayed, a call that was recorded gets its recorded result, and another one is refused unless the
+configuration declares the tool harmless.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar, cast, overload
+
+from pytest_evalstudio.core.restored import TOOL_REPLAY
+from pytest_evalstudio.core.tool_calls import ToolCall
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_WRAPPED: set[str] = set()
+
+
+class ToolFailed(Exception):
+    """Recorded error of a tool, raised in place of the error that the tool raised then."""
+
+
+def wrapped_tools() -> frozenset[str]:
+    """Return the names of the tools that are wrapped in this process."""
+    return frozenset(_WRAPPED)
+
+
+@overload
+def recorded_tool(function: F, /) -> F: ...
+@overload
+def recorded_tool(*, name: str) -> Callable[[F], F]: ...
+def recorded_tool(function: F | None = None, /, *, name: str = "") -> F | Callable[[F], F]:
+    """Let recorded results take the place of calls of a tool while an answer is replayed.
+
+    Args:
+        function: the tool, a plain or coroutine function.
+        name: of the tool in the recorded calls; the function's name where not given.
+
+    >>> from pytest_evalstudio.core.restored import Restored, replaying
+    >>> @recorded_tool
+    ... def get_rate(currency):
+    ...     return 9.0
+    >>> get_rate("NOK")
+    9.0
+    >>> call = ToolCall(name="get_rate", arguments={"currency": "NOK"}, result="0.9")
+    >>> with replaying(Restored(calls=(call,))):
+    ...     get_rate("NOK")
+    0.9
+    """
+    if function is None:
+        return lambda wrapped: cast(F, _wrapped(wrapped, name or wrapped.__name__))
+    return cast(F, _wrapped(function, name or function.__name__))
+
+
+def _wrapped(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    _WRAPPED.add(name)
+    signature = inspect.signature(function)
+
+    def recorded(*positional: Any, **named: Any) -> ToolCall | None:
+        replay = TOOL_REPLAY.get()
+        if replay is None:
+            return None
+        arguments = signature.bind(*positional, **named).arguments
+        # Frameworks pass objects of their own, e.g. a context, which are no arguments of the call.
+        data = {key: value for key, value in arguments.items() if _is_data(value)}
+        return replay.recorded(name, data)
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def call_async(*positional: Any, **named: Any) -> Any:
+            call = recorded(*positional, **named)
+            return _result(call) if call is not None else await function(*positional, **named)
+
+        return call_async
+
+    @functools.wraps(function)
+    def call(*positional: Any, **named: Any) -> Any:
+        call = recorded(*positional, **named)
+        return _result(call) if call is not None else function(*positional, **named)
+
+    return call
+
+
+def _is_data(value: object) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _result(call: ToolCall) -> Any:
+    """Return a recorded result as the tool returned it: JSON data, or a text that is no JSON."""
+    if call.error:
+        raise ToolFailed(call.error)
+    if call.result is None:
+        return None
+    try:
+        return json.loads(call.result)
+    except ValueError:
+        return call.result

@@ -1,0 +1,108 @@
+"""Parts of an earlier answer that an application is to use again in place of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from pytest_evalstudio.core.errors import EvaluationError
+from pytest_evalstudio.core.tool_calls import ToolCall, call_text
+
+RestorablePart = Literal["chunks", "calls"]
+"""Part that a host can take from an earlier answer: retrieved chunks, or recorded results of tools."""
+
+
+class Restored(Struct, frozen=True, kw_only=True):
+    """Parts of an earlier answer; None for a part that the application makes anew.
+
+    Attributes:
+        chunks: texts that are used in place of a retrieval, in their order.
+        sources: a URI per chunk, or none.
+        scores: relevance per chunk, or none.
+        calls: recorded calls of tools; a call of the same tool with the same arguments gets their result.
+        live_tools: tools that may be called where no recorded result fits, since they change nothing.
+    """
+
+    chunks: tuple[str, ...] | None = None
+    sources: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
+    calls: tuple[ToolCall, ...] | None = None
+    live_tools: frozenset[str] = frozenset()
+
+    @property
+    def parts(self) -> frozenset[RestorablePart]:
+        """Return the parts that are not made anew."""
+        parts: dict[RestorablePart, object] = {"chunks": self.chunks, "calls": self.calls}
+        return frozenset(part for part, value in parts.items() if value is not None)
+
+
+class ReplayRefused(EvaluationError):
+    """A call without a recorded result, of a tool that is not declared harmless."""
+
+
+class ToolReplay:
+    """Calls of wrapped tools by one answer, and the recorded ones that take their place.
+
+    The first call of a tool with some arguments gets the first recorded result for them, the second one the
+    second; further ones get the last.
+
+    Args:
+        restored: has the calls; None, or None in it, for an ordinary answer.
+
+    Attributes:
+        called: names of the wrapped tools that were called.
+        refused: the first call that was refused, "" for none. An agent may catch the exception.
+    """
+
+    def __init__(self, restored: Restored | None) -> None:
+        self._is_replay = restored is not None and restored.calls is not None
+        self._live = restored.live_tools if restored is not None else frozenset()
+        self._waiting: dict[tuple[str, str], list[ToolCall]] = {}
+        self.called: set[str] = set()
+        self.refused = ""
+        for call in (restored.calls if restored is not None else None) or ():
+            self._waiting.setdefault(_identity(call.name, call.arguments), []).append(call)
+
+    def recorded(self, name: str, arguments: dict[str, Any]) -> ToolCall | None:
+        """Return the recorded call; None for one that may be made.
+
+        Raises:
+            ReplayRefused: if it was not recorded, and must not be made.
+        """
+        self.called.add(name)
+        if not self._is_replay:
+            return None
+        waiting = self._waiting.get(_identity(name, arguments))
+        if waiting:
+            return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        if name in self._live:
+            return None
+        self.refused = self.refused or call_text(name, arguments)
+        raise ReplayRefused(
+            f"{call_text(name, arguments)} was not recorded, and the tool is not declared harmless;"
+            f" [cause.tools.{name}] replay = true lets a replay call it"
+        )
+
+
+@contextlib.contextmanager
+def replaying(restored: Restored | None) -> Iterator[ToolReplay]:
+    """Note the tools that are called within the context, and give recorded results to them."""
+    replay = ToolReplay(restored)
+    token = TOOL_REPLAY.set(replay)
+    try:
+        yield replay
+    finally:
+        TOOL_REPLAY.reset(token)
+
+
+def _identity(name: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
+    return name, json.dumps(arguments, sort_keys=True, default=str)
+
+
+TOOL_REPLAY: ContextVar[ToolReplay | None] = ContextVar("evalstudio_tool_replay", default=None)
+"""Replay of the answer that is being made; None outside of answers."""

@@ -1,0 +1,76 @@
+"""Each block of the pages is run as it is written, or says why it cannot be run here."""
+
+from __future__ import annotations
+
+import collections
+from pathlib import Path
+
+import pytest
+
+from support.page_runs import Reader, blocks_of, is_marked, normalized, readings, unmarked
+from support.pages import PAGES, ROOT, name_of
+
+READINGS = readings()
+NOT_RUN = {
+    "docs/run/baseline.md": 1,
+    "docs/run/ci.md": 1,
+    "docs/run/model-services.md": 2,
+    "docs/run/repeats.md": 1,
+    "docs/start/documents-to-gate.md": 1,
+    "docs/start/install.md": 3,
+    "docs/start/your-application.md": 1,
+    "docs/tutorials/validation.md": 1,
+    "docs/write/generate.md": 1,
+    "docs/write/python-tests.md": 1,
+}
+"""Page to its number of blocks that cannot be run; `python tests/support/outputs.py --not-run` lists them."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_each_block_is_run_or_says_why_not(page: Path) -> None:
+    if not is_marked(page):
+        pytest.skip("the blocks of this page are not marked yet")
+    places = [block.place for block in unmarked(page)]
+    assert not places, "mark each block, see tests/support/page_runs.py"
+
+
+def test_blocks_that_cannot_be_run_are_counted() -> None:
+    blocks = [block for page in PAGES for block in blocks_of(page) if "not_run" in block.marks]
+    counted = collections.Counter(name_of(block.page) for block in blocks)
+    listed = "\n".join(f"{block.place}: {block.marks['not_run']}" for block in blocks)
+    assert dict(counted) == NOT_RUN, listed
+    assert all(block.marks["not_run"] for block in blocks), listed
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_command_follows_each_file(name: str) -> None:
+    """A file that nothing reads shows nothing."""
+    unused: dict[str, str] = {}
+    for page in READINGS[name]:
+        for block in blocks_of(page):
+            if not block.is_run:
+                continue
+            folder = block.marks.get("folder", "")
+            if "title" in block.marks:
+                unused[folder] = block.place
+            elif block.is_command or "output_of" in block.marks:
+                unused.pop(folder, None)
+    assert not unused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [name for name, pages in READINGS.items() if any(b.is_run for page in pages for b in blocks_of(page))],
+)
+def test_a_page_does_what_it_says(name: str, tmp_path: Path) -> None:
+    reader = Reader(tmp_path)
+    try:
+        for page in READINGS[name]:
+            for output in reader.enter(page):
+                assert not output.fault
+                assert normalized(output.block.body) == normalized(output.printed), (
+                    f"{output.block.place}: run: python tests/support/outputs.py {page.relative_to(ROOT)}"
+                )
+    finally:
+        reader.close()
