@@ -91,10 +91,7 @@ class Check:
     def score_all(self, cases: Sequence[AnsweredCase]) -> list[Outcome]:
         """Return the outcomes of several cases, in one batch; nothing is asserted."""
         __tracebackhide__ = True
-        return [
-            readable(result.outcomes[0][self._selected], self._selected.id, result.answers[0])
-            for result in self._results(cases, {})
-        ]
+        return _readable_outcomes(self._results(cases, {}))
 
     def check(self, case: AnsweredCase, **options: Any) -> Outcome:
         """Assert that a case meets the evaluator's thresholds.
@@ -119,7 +116,7 @@ class Check:
         if failing:
             pass_on_comparison(self._node.config, failing[0])
         _raise_failures(results, failing)
-        return [outcome for result in results for outcome in result.outcomes[0].values()]
+        return _readable_outcomes(results)
 
     def check_flip(self, original: Case, perturbed: Case | Sequence[Case], **options: Any) -> list[Flip]:
         """Assert that each metric that passes for a case passes for its perturbations, too.
@@ -177,6 +174,15 @@ class Check:
         checks.extend((result, selected) for result in results)
         set_properties(self._node, [(result, [evaluator]) for result, evaluator in checks])
         return results
+
+
+def _readable_outcomes(results: Sequence[Result]) -> list[Outcome]:
+    """Return the outcomes of results of one evaluator, with scores that explain themselves."""
+    return [
+        readable(outcome, selected.id, result.answers[0])
+        for result in results
+        for selected, outcome in result.outcomes[0].items()
+    ]
 
 
 def _flips(perturbed: Result) -> bool:
