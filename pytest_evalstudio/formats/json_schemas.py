@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
@@ -14,6 +14,7 @@ from pytest_evalstudio.core.docstrings import attribute_text, summary_of
 from pytest_evalstudio.core.errors import unknown_name
 from pytest_evalstudio.core.plugins.contrib import file_kinds, loaded
 from pytest_evalstudio.core.plugins.index import MODULES
+from pytest_evalstudio.core.steps import StepKind
 from pytest_evalstudio.formats.config import FAIL_REASONS, Configuration
 from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.fields import FormatModel
@@ -32,6 +33,40 @@ _CORE: Mapping[str, type[FormatModel]] = {
     "lab": TestLab,
     "dataset": LlmDataset,
 }
+# An evaluator's own options are further keys: they belong to its class, which may be of another package.
+_EVALUATOR_OPTIONS: Mapping[str, Mapping[str, object]] = {
+    "type": {"type": "string", "description": "Id of the evaluator, where the table has another name."},
+    "threshold": {"type": "number", "description": "Threshold of the primary metric."},
+    "thresholds": {
+        "type": "object",
+        "additionalProperties": {"type": "number"},
+        "description": "Thresholds by metric.",
+    },
+    "flips": {"enum": ["all", "primary"], "description": "Metrics whose flips fail a perturbed case."},
+    "calibration": {"type": "string", "description": "File that `evalstudio calibrate` wrote."},
+    "judge_check": {"type": "string", "description": "File that `evalstudio judge-check` wrote."},
+    "on": {
+        "type": "object",
+        "properties": {
+            "kind": {"enum": sorted(get_args(StepKind))},
+            "name": {"type": "string"},
+            "agent": {"type": "string"},
+            "decides": {"enum": ["worst", "best", "first", "last"]},
+        },
+        "required": ["kind"],
+        "additionalProperties": False,
+        "description": "Steps that are scored in place of the answer.",
+    },
+    "min_test_cases": {
+        "type": "integer",
+        "minimum": 0,
+        "description": "A model with fewer scored cases is reported as a problem.",
+    },
+    "save_llm_result": {"type": "boolean", "description": "Whether the report has files with each row."},
+    "sentence_level_metrics": {"type": "boolean", "description": "Whether parts of answers are scored."},
+    "judge": {"type": "object", "description": "Judge of this evaluator, as in `[judge]`."},
+}
+"""Options that every evaluator has."""
 
 
 class _DescribedSchema(GenerateJsonSchema):
@@ -97,6 +132,7 @@ def _configuration_schema() -> dict[str, Any]:
         if form["type"] == "array":
             form["items"] = evaluators
     properties["evaluator"]["propertyNames"] = evaluators
+    properties["evaluator"]["additionalProperties"]["properties"] = _EVALUATOR_OPTIONS
     for table in ("ModelTable", "ConnectionTable"):
         definitions[table]["properties"]["host"] |= hosts
     for form in definitions["ComparisonTable"]["properties"]["fail_on"]["anyOf"]:

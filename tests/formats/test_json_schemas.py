@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -12,6 +13,9 @@ from pytest_evalstudio.formats.dataset import LlmDataset
 from pytest_evalstudio.formats.json_schemas import render, schema_kinds, text_of
 from pytest_evalstudio.formats.kinds import kind_of, read_source
 from pytest_evalstudio.formats.source import parse, read_text
+from pytest_evalstudio.scoring.plan import COMMON_OPTIONS, JUDGE_OPTION
+from pytest_evalstudio.scoring.reporting_options import REPORTING_NAMES
+from pytest_evalstudio.scoring.step_selection import DecidingStep, StepSelection
 
 CASE = {"key": "k", "prompt": "2+2?"}
 EXAMPLES = Path(__file__).parents[2] / "example_suites"
@@ -60,6 +64,8 @@ def test_a_data_set_in_csv_meets_the_schema_as_read(tmp_path):
         ("suite", {"tests": [], "descripton": "Sums"}),
         ("test_case", {**CASE, "expect": "refusal"}),
         ("configuration", {"evaluator": {"rouge": 0.5}}),
+        ("configuration", {"evaluator": {"rouge": {"threshold": "0.5"}}}),
+        ("configuration", {"evaluator": {"rouge": {"on": {"kind": "retrival"}}}}),
         ("configuration", {"evaluaters": ["rouge"]}),
         ("configuration", {"model": [{"host": "python"}]}),
         ("configuration", {"comparison": {"fail_on": ["casse"]}}),
@@ -87,7 +93,7 @@ def test_what_is_wrong_does_not_meet_it(kind, data):
         ("suite", {"tests": [{"test_cases": [{**CASE, "x-id": 3, "metadata": {"a": 1}, "source": "faq"}]}]}),
         ("configuration", {}),
         ("configuration", {"evaluators": "rouge, text_matching", "gate": "rouge.rouge_l >= 0.3"}),
-        ("configuration", {"evaluators": ["tag:fast"], "evaluator": {"mine": {"type": "rouge", "on": "a"}}}),
+        ("configuration", {"evaluators": ["tag:fast"], "evaluator": {"mine": {"type": "rouge", "own": 1}}}),
         ("configuration", {"model": [{"name": "m", "host": "python", "target": "app:ask", "runs": 3}]}),
         ("configuration", {"runs": {"max": 5, "stop": "sprt"}, "pass": "8/10"}),
         ("configuration", {"comparison": {"fail_on": "case, mean", "segments": "language"}}),
@@ -103,6 +109,13 @@ CONFIGURATIONS = sorted(EXAMPLES.rglob("*.toml"))
 @pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_every_configuration_of_the_examples_meets_the_schema(path):
     assert list(validator("configuration").iter_errors(tomllib.loads(path.read_text()))) == []
+
+
+def test_the_options_of_every_evaluator_are_those_that_a_plan_reads():
+    options = json.loads(text_of("configuration"))["properties"]["evaluator"]["additionalProperties"]
+    assert set(options["properties"]) == {*COMMON_OPTIONS, *REPORTING_NAMES, JUDGE_OPTION}
+    assert options["properties"]["on"]["properties"]["decides"]["enum"] == [*get_args(DecidingStep)]
+    assert set(options["properties"]["on"]["properties"]) == set(StepSelection.__struct_fields__)
 
 
 def test_every_key_of_the_configuration_is_described():
