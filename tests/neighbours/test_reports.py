@@ -125,7 +125,7 @@ def test_the_messages_that_pycharm_reads_have_location_and_difference(project: P
         {"key": "wrong", "prompt": "3+3?", "expected_output": "It is 7.", "condition": '"7"'},
     )
 
-    result = project.run_process("-p", "teamcity.pytest_plugin", "--teamcity")
+    result = project.run_process("--teamcity")
 
     result.assert_outcomes(passed=1, failed=1)
     messages = [line[line.index("##teamcity") :] for line in result.outlines if "##teamcity" in line]
