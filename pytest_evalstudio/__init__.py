@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
     from pytest_evalstudio.plugin.fixtures import Check, EvalCase, EvalModel, EvalSuite
     from pytest_evalstudio.plugin.perturbed_cases import EvalPerturb
+    from pytest_evalstudio.plugin.suite_parameters import eval_suite
     from pytest_evalstudio.report.build import Report, build_report
     from pytest_evalstudio.scoring.perturbing.cases import perturb
 
@@ -93,6 +94,7 @@ _HOMES = {
     "contrib.validation.generate": ("Generated", "generate_test_cases"),
     "plugin.fixtures": ("Check", "EvalCase", "EvalModel", "EvalSuite"),
     "plugin.perturbed_cases": ("EvalPerturb",),
+    "plugin.suite_parameters": ("eval_suite",),
     "report.build": ("Report", "build_report"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -152,6 +154,7 @@ __all__ = [
     "build_report",
     "configured_hosts",
     "eval_model",
+    "eval_suite",
     "evaluate",
     "evaluator",
     "generate_test_cases",

@@ -303,7 +303,7 @@ def test_what_is_no_record_makes_no_report(capsys, name, content, fault):
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("kind", ["suite", "lab", "dataset"])
+@pytest.mark.parametrize("kind", ["suite", "lab", "dataset", "configuration"])
 def test_schemas_are_printed(capsys, kind):
     assert main(["schema", kind]) == 0
     assert strict_json(capsys.readouterr().out)["type"] == "object"
@@ -315,7 +315,7 @@ def test_an_unknown_schema_is_told(capsys):
     assert (
         capsys.readouterr().err
         == "evalstudio: no format named 'suit'. Did you mean 'suite'? There are: suite, test,"
-        " test_case, lab, dataset, scores, workflow, policy, guidance, record.\n"
+        " test_case, lab, dataset, configuration, scores, workflow, policy, guidance, record.\n"
     )
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, Unpack, cast
 
-from pytest_evalstudio.api.builders import CaseFields, make_case
+from msgspec.structs import replace
+
+from pytest_evalstudio.api.builders import CaseFields, case_of_data, is_data, make_case
 from pytest_evalstudio.asking.dialogues import Request
 from pytest_evalstudio.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.core.cases import Answer, Case, Retrieval
-from pytest_evalstudio.core.errors import EvaluationError, unknown_name
+from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, unknown_name
 from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.scoring.answering import answered, request_of
 from pytest_evalstudio.scoring.tasks import ModelInfo, resolved
@@ -21,6 +23,16 @@ if TYPE_CHECKING:
     from pytest_evalstudio.asking.resolve import ModelSession
     from pytest_evalstudio.core.plugins.registry import Registry
     from pytest_evalstudio.formats.model_tables import ModelTable
+
+
+class DataclassInstance(Protocol):
+    """Instance of any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Question = str | Case | Mapping[str, Any] | DataclassInstance
+"""A text, a case, or the fields of a case in a mapping or a dataclass of the user's."""
 
 
 class AskableSession(Protocol):
@@ -45,22 +57,24 @@ class AskedModel:
         self._session = session
 
     def ask(
-        self, question: str | Case, *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]
+        self, question: Question, *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]
     ) -> Case:
         """Return the model's answer as a case, ready for an evaluator.
 
         Args:
             question: a text, or a case that is to be answered, e.g. one of `eval_perturb`; it has its own
-                documents and fields.
+                documents and fields. A mapping or an instance of a dataclass with the fields of a case is a
+                case, too.
             corpus: documents for a model that retrieves; paths or URLs.
             fields: further fields of the case, e.g. expected_output; the turns of a `conversation` are sent
                 before the question, `images` and `files` (paths) with it.
         """
+        __tracebackhide__ = True  # in a test, a wrong field is shown at the line that asks
         return self.ask_all([question], corpus=corpus, **fields)[0]
 
     def ask_all(
         self,
-        questions: Sequence[str | Case],
+        questions: Sequence[Question],
         *,
         corpus: Sequence[str | Path] = (),
         **fields: Unpack[CaseFields],
@@ -69,24 +83,28 @@ class AskedModel:
 
         Raises:
             TypeError: if a case is given, and documents or fields beside it.
+            ConfigurationError: for a mapping or dataclass with a field that a case does not have.
         """
+        __tracebackhide__ = True
         cases = _cases_to_ask(questions, corpus, fields)
         return self._answered(cases, self._session.ask([_request(case) for case in cases]))
 
     async def ask_async(
-        self, question: str | Case, *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]
+        self, question: Question, *, corpus: Sequence[str | Path] = (), **fields: Unpack[CaseFields]
     ) -> Case:
         """Return the model's answer as `ask` does, and leave the event loop free meanwhile."""
+        __tracebackhide__ = True
         return (await self.ask_all_async([question], corpus=corpus, **fields))[0]
 
     async def ask_all_async(
         self,
-        questions: Sequence[str | Case],
+        questions: Sequence[Question],
         *,
         corpus: Sequence[str | Path] = (),
         **fields: Unpack[CaseFields],
     ) -> list[Case]:
         """Return the answers as `ask_all` does, and leave the event loop free meanwhile."""
+        __tracebackhide__ = True
         cases = _cases_to_ask(questions, corpus, fields)
         return self._answered(cases, await self._session.ask_async([_request(case) for case in cases]))
 
@@ -117,15 +135,28 @@ class AskedModel:
 
 
 def _cases_to_ask(
-    questions: Sequence[str | Case], corpus: Sequence[str | Path], fields: CaseFields
+    questions: Sequence[Question], corpus: Sequence[str | Path], fields: CaseFields
 ) -> list[Case]:
-    documents = tuple(resolved(str(document), str(Path.cwd())) for document in corpus)
-    return [_case_to_ask(question, documents, fields) for question in questions]
+    __tracebackhide__ = True
+    documents = tuple(map(_document, corpus))
+    try:
+        return [_case_to_ask(question, documents, fields) for question in questions]
+    except ConfigurationError as exc:
+        raise exc.with_traceback(None) from None
 
 
-def _case_to_ask(question: str | Case, documents: tuple[str, ...], fields: CaseFields) -> Case:
+def _document(document: str | Path) -> str:
+    return resolved(str(document), str(Path.cwd()))
+
+
+def _case_to_ask(question: Question, documents: tuple[str, ...], fields: CaseFields) -> Case:
+    if not isinstance(question, str | Case) and is_data(question):
+        question = case_of_data(question)
+        # Relative documents of the case start where those of `corpus` do.
+        question = replace(question, corpus=tuple(map(_document, question.corpus)))
     if not isinstance(question, Case):
-        return make_case(question, corpus=documents, **fields)
+        # Anything else than a text is refused there, a coroutine that was not awaited too.
+        return make_case(cast(str, question), corpus=documents, **fields)
     if documents or fields:
         names = [*fields] if not documents else ["corpus", *fields]
         raise TypeError(

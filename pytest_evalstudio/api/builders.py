@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from pytest_evalstudio.core.tracing import SpanStatus
 
 BY_HAND = "by hand"
+QUESTION_NAMES = ("question", "prompt", "input")
+"""Names of the question in cases that are dataclasses or mappings: here, in suites, in data sets."""
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "condition_on": get_args(ConditionPart),
     "retrieval": get_args(Retrieval),
@@ -173,6 +176,42 @@ def make_case(question: str = "", actual_output: str = "", **fields: Unpack[Case
     ):
         raise ConfigurationError(f"eval_case: {fault}")
     return case
+
+
+def is_data(value: object) -> bool:
+    """Return whether a value has the fields of a case by name: a mapping, or an instance of a dataclass."""
+    return isinstance(value, Mapping) or (dataclasses.is_dataclass(value) and not isinstance(value, type))
+
+
+def case_of_data(data: Any) -> Case:
+    """Make a case from a mapping or an instance of a dataclass; None counts as absent.
+
+    The question may be called `question`, `prompt` or `input`, all other fields are called as in `make_case`.
+
+    Raises:
+        ConfigurationError: if there is no question, or a field that a case does not have.
+
+    >>> case_of_data({"prompt": "2 + 2?", "expected_output": "4"}).question
+    '2 + 2?'
+    """
+    name = "a mapping" if isinstance(data, Mapping) else type(data).__name__
+    if isinstance(data, Mapping):
+        fields = {str(key): value for key, value in data.items()}
+    else:
+        # Not `asdict`, which would turn dataclasses inside into dictionaries.
+        fields = {field.name: getattr(data, field.name) for field in dataclasses.fields(data)}
+    fields = {key: value for key, value in fields.items() if value is not None}
+    questions = [fields.pop(key) for key in QUESTION_NAMES if key in fields]
+    if len(questions) != 1:
+        fact = "has no question" if not questions else "has several questions"
+        raise ConfigurationError(f"{name}: {fact}; give one field question, prompt or input")
+    _, case_fields = _declared_types()
+    known = {*case_fields, "actual_output", "images", "files"}
+    for key in fields:
+        if key not in known:
+            hint = nearest(key, known) or "Put data of your own below `extra`."
+            raise ConfigurationError(f"{name}: a case has no field {key!r}. {hint}")
+    return make_case(questions[0], **fields)
 
 
 @functools.cache

@@ -37,6 +37,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the command and return its exit status."""
+    from pytest_evalstudio.cli.schema_files import FOLDER, write_schemas
     from pytest_evalstudio.cli.starter.applications import APPLICATIONS, built_in
     from pytest_evalstudio.cli.starter.ci import ci_file
     from pytest_evalstudio.cli.starter.files import write_files
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         files.append(ci_file(choice.system, folder, secret=starter.secret))
     for path in write_files(folder, files):
         say(f"wrote {path}")
+    write_schemas(folder / FOLDER)
     for note in starter.notes:
         say(f"note: {note}")
     if choice.system:

@@ -81,7 +81,15 @@ def fail_reasons(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-Names = Annotated[list[str], BeforeValidator(_names)]
+Names = Annotated[list[str], BeforeValidator(_names, json_schema_input_type=list[str] | str)]
+"""A list of names; a file may have them in one text, separated by commas."""
+TextOrTexts = Annotated[
+    list[str],
+    BeforeValidator(
+        lambda value: [value] if isinstance(value, str) else value, json_schema_input_type=list[str] | str
+    ),
+]
+"""A list of texts; a file may have a single text."""
 
 
 def _tags(value: bool | list[str]) -> bool | list[str]:
@@ -317,9 +325,7 @@ class Configuration(Table):
     evaluators: Names | None = None
     evaluator: dict[str, dict[str, Any]] = Field(default_factory=dict)
     model: list[ModelTable] = Field(default_factory=list)
-    gate: Annotated[
-        list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
-    ] = Field(default_factory=list)
+    gate: TextOrTexts = Field(default_factory=list)
     connection: dict[str, ConnectionTable] = Field(default_factory=dict)
     prices: dict[str, PriceTable] = Field(default_factory=dict)
     guardrails: Annotated[PathText, Field(min_length=1)] | None = None
@@ -333,9 +339,7 @@ class Configuration(Table):
     policy: Annotated[Policy, Field(alias="pass")] = MEAN
     unchecked: UncheckedPolicy | None = None
     incomplete_answers: IncompletePolicy = "note"
-    refusal_phrases: Annotated[
-        list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
-    ] = Field(default_factory=list)
+    refusal_phrases: TextOrTexts = Field(default_factory=list)
     thoughts: Annotated[bool | list[str], AfterValidator(_tags)] = True
     allow_private_hosts: bool = False
     max_text_chars: Annotated[int, Field(ge=1)] = 1_000_000

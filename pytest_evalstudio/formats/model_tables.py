@@ -76,11 +76,16 @@ class ModelTable(BaseModel):
     host: str = ""
     connection: str = ""
     description: str = ""
-    model_cfg: Annotated[list[dict[str, Any]], BeforeValidator(_one_or_several)] = Field(default_factory=list)
+    model_cfg: Annotated[
+        list[dict[str, Any]],
+        BeforeValidator(_one_or_several, json_schema_input_type=list[dict[str, Any]] | dict[str, Any]),
+    ] = Field(default_factory=list)
     runs: Runs | None = None
     budget: BudgetTable | None = None
     confirm: Annotated[int, Field(ge=0)] | None = None
-    prompt: Annotated[list[str], BeforeValidator(_one_or_several)] = Field(default_factory=list)
+    prompt: Annotated[list[str], BeforeValidator(_one_or_several, json_schema_input_type=list[str] | str)] = (
+        Field(default_factory=list)
+    )
     prices: dict[str, Any] = Field(default_factory=dict)
     _template: PromptFile | None = PrivateAttr(default=None)
 

@@ -71,7 +71,7 @@ def _runs(value: Any) -> int | SequentialRuns:
         raise ValueError(f"{location}: {fact(error)}" if location else fact(error)) from None
 
 
-Runs = Annotated[int | SequentialRuns, PlainValidator(_runs)]
+Runs = Annotated[int | SequentialRuns, PlainValidator(_runs, json_schema_input_type=int | SequentialRuns)]
 """Number of times that a question is asked: fixed, or up to a maximum."""
 
 

@@ -16,6 +16,8 @@ from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.condition_writing import constraints_to_condition
 from pytest_evalstudio.formats.conversations import JudgedTurnsWord, OnFailureWord, Turns, User, with_opening
 from pytest_evalstudio.formats.fields import (
+    FREE_KEY,
+    FREE_PREFIX,
     Constraints,
     Conversation,
     FormatModel,
@@ -83,10 +85,19 @@ Choice = Annotated[dict[str, dict[str, Any]] | None, BeforeValidator(_choice)]
 """Evaluators of one case with their options; a list of names means their defaults."""
 
 
-def _begins_with_a_message(schema: dict[str, Any]) -> None:
-    """Require a prompt, the turns of a conversation or a simulated user."""
+def _test_case_schema(schema: dict[str, Any]) -> None:
+    """Require a prompt, the turns of a conversation or a simulated user, and refuse unknown keys."""
     schema["required"].remove("prompt")
     schema["anyOf"] = [{"required": [name]} for name in ("prompt", "turns", "user")]
+    # Keys that commands write are known, and not proposed by editors: they are patterns, not properties.
+    schema["patternProperties"] = {f"^({'|'.join((FREE_KEY, *WRITTEN_KEYS))})$": {}, f"^{FREE_PREFIX}": {}}
+    schema["additionalProperties"] = False
+
+
+def _file_schema(schema: dict[str, Any]) -> None:
+    """Refuse unknown keys of a test or suite, which nothing would read."""
+    schema["patternProperties"] = {f"^{FREE_KEY}$": {}, f"^{FREE_PREFIX}": {}}
+    schema["additionalProperties"] = False
 
 
 class CaseKeys(ExpectationKeys):
@@ -143,7 +154,7 @@ class TestCase(CaseKeys):
         turns: messages of the user in a conversation that is run, in place of a prompt.
     """
 
-    model_config = ConfigDict(json_schema_extra=_begins_with_a_message)
+    model_config = ConfigDict(json_schema_extra=_test_case_schema)
     optional_keys: ClassVar[frozenset[str]] = frozenset({"constraints", "policy", "turns", *OURS})
     first_keys: ClassVar[tuple[str, ...]] = (
         *("key", "prompt", "categories", "relationships"),
@@ -179,6 +190,7 @@ class TestCase(CaseKeys):
 class Test(FormatModel):
     """Test cases that share a corpus."""
 
+    model_config = ConfigDict(json_schema_extra=_file_schema)
     optional_keys: ClassVar[frozenset[str]] = frozenset({"categories"})
 
     key: Key = ""
@@ -205,6 +217,7 @@ class TestSuite(FormatModel):
     ['What is the fee?']
     """
 
+    model_config = ConfigDict(json_schema_extra=_file_schema)
     optional_keys: ClassVar[frozenset[str]] = frozenset({"categories", "policy"})
 
     name: Text = "TestSuite"

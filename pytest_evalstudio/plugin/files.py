@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_evalstudio.core.plugins.index import SUFFIXES as PART_SUFFIXES
-from pytest_evalstudio.plugin.options import SUFFIXES, settings_of
+from pytest_evalstudio.plugin.options import SUFFIXES, nearest_declared, settings_of
 
 if TYPE_CHECKING:
     from pytest_evalstudio.core.plugins.contrib import FileKind
@@ -161,7 +161,10 @@ class FileSelection:
         if folder not in self._configured:
             from pytest_evalstudio.formats.recognition import find_configuration
 
-            self._configured[folder] = find_configuration(folder, self.config.rootpath) is not None
+            self._configured[folder] = (
+                find_configuration(folder, self.config.rootpath) is not None
+                or nearest_declared(self.config, folder) is not None
+            )
         return self._configured[folder]
 
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol, TypeVar, Unpack, cast, overload
 
 import pytest
 
-from pytest_evalstudio.api.asked_models import AskedModel
-from pytest_evalstudio.api.builders import CaseFieldsWithCorpus, make_case
+from pytest_evalstudio.api.asked_models import AskedModel, DataclassInstance
+from pytest_evalstudio.api.builders import CaseFieldsWithCorpus, case_of_data, is_data, make_case
 from pytest_evalstudio.asking.case_types import case_fault
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
@@ -25,12 +25,14 @@ from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import shown, usage_error
+from pytest_evalstudio.plugin.editors import pass_on_comparison
 from pytest_evalstudio.plugin.figures import set_properties
 from pytest_evalstudio.plugin.late_fixtures import GENERAL, PREFIX, FixtureFunction
 from pytest_evalstudio.plugin.loops import is_loop_running
 from pytest_evalstudio.plugin.perturbed_cases import perturb_fixture
 from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.plugin.reports import CHECKS
+from pytest_evalstudio.plugin.scores import readable
 from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.scoring.messages import explain, misses
 from pytest_evalstudio.scoring.pipeline import Pipeline
@@ -38,6 +40,8 @@ from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import answered_task
 
+AnsweredCase = Case | Mapping[str, Any] | DataclassInstance
+"""A case, or the fields of a case in a mapping or a dataclass of the user's."""
 Content = TypeVar("Content", TestSuite, TestLab, LlmDataset)
 
 
@@ -76,20 +80,25 @@ class Check:
         self._selected = selected
         self._node = node
 
-    def score(self, case: Case) -> Outcome:
-        """Return the evaluator's outcome for a case; nothing is asserted."""
+    def score(self, case: AnsweredCase) -> Outcome:
+        """Return the evaluator's outcome for a case; nothing is asserted.
+
+        Its scores are floats; an `assert` on one that fails prints reason, question and answer, too.
+        """
         __tracebackhide__ = True
         return self.score_all([case])[0]
 
-    def score_all(self, cases: Sequence[Case]) -> list[Outcome]:
+    def score_all(self, cases: Sequence[AnsweredCase]) -> list[Outcome]:
         """Return the outcomes of several cases, in one batch; nothing is asserted."""
         __tracebackhide__ = True
-        return [result.outcomes[0][self._selected] for result in self._results(cases, {})]
+        return _readable_outcomes(self._results(cases, {}))
 
-    def check(self, case: Case, **options: Any) -> Outcome:
+    def check(self, case: AnsweredCase, **options: Any) -> Outcome:
         """Assert that a case meets the evaluator's thresholds.
 
         Args:
+            case: an answered case; a mapping or an instance of a dataclass with the fields of one is taken as
+                one.
             options: `threshold`, `thresholds` or parameters of the evaluator, for this check alone.
 
         Raises:
@@ -99,12 +108,15 @@ class Check:
         __tracebackhide__ = True
         return self.check_all([case], **options)[0]
 
-    def check_all(self, cases: Sequence[Case], **options: Any) -> list[Outcome]:
+    def check_all(self, cases: Sequence[AnsweredCase], **options: Any) -> list[Outcome]:
         """Assert that every one of several cases meets the thresholds, in one batch."""
         __tracebackhide__ = True
         results = self._results(cases, options)
-        _raise_failures(results, [result for result in results if misses(result)])
-        return [outcome for result in results for outcome in result.outcomes[0].values()]
+        failing = [result for result in results if misses(result)]
+        if failing:
+            pass_on_comparison(self._node.config, failing[0])
+        _raise_failures(results, failing)
+        return _readable_outcomes(results)
 
     def check_flip(self, original: Case, perturbed: Case | Sequence[Case], **options: Any) -> list[Flip]:
         """Assert that each metric that passes for a case passes for its perturbations, too.
@@ -137,17 +149,17 @@ class Check:
         return [flip for result in results for flip in result.flips]
 
     def _results(
-        self, cases: Sequence[Case], options: Mapping[str, Any], *, is_family: bool = False
+        self, given: Sequence[AnsweredCase], options: Mapping[str, Any], *, is_family: bool = False
     ) -> list[Result]:
         """Return the results of cases, and keep them for the record.
 
         Args:
-            cases: the cases.
+            given: the cases, or their data.
             options: of the evaluator, for these cases alone.
             is_family: whether the others are perturbations of the first case.
         """
         __tracebackhide__ = True
-        _check_cases(f"eval_{self._selected.id}", cases)
+        cases = _cases_of(f"eval_{self._selected.id}", given)
         plan = self._pipeline.plan
         try:
             selected = plan.alone(self._selected.id, options) if options else self._selected
@@ -162,6 +174,15 @@ class Check:
         checks.extend((result, selected) for result in results)
         set_properties(self._node, [(result, [evaluator]) for result, evaluator in checks])
         return results
+
+
+def _readable_outcomes(results: Sequence[Result]) -> list[Outcome]:
+    """Return the outcomes of results of one evaluator, with scores that explain themselves."""
+    return [
+        readable(outcome, selected.id, result.answers[0])
+        for result in results
+        for selected, outcome in result.outcomes[0].items()
+    ]
 
 
 def _flips(perturbed: Result) -> bool:
@@ -192,12 +213,25 @@ def _raise_failures(results: Sequence[Result], failing: Sequence[Result]) -> Non
         raise ThresholdMissed("\n\n".join(failures))
 
 
-def _check_cases(fixture: str, cases: object) -> None:
-    """Refuse values that are no cases, or have fields of a wrong type, e.g. coroutines: a forgotten `await`.
+def _cases_of(fixture: str, given: object) -> Sequence[Case]:
+    """Return cases, those made of data included.
 
     Raises:
-        TypeError: for the first of them.
+        TypeError: for the first value that is no case, or has a field of a wrong type, e.g. a coroutine: a
+            forgotten `await`.
     """
+    __tracebackhide__ = True
+    cases = given
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        try:
+            cases = [case_of_data(case) if is_data(case) else case for case in given]
+        except ConfigurationError as exc:
+            raise exc.with_traceback(None) from None
+    _check_cases(fixture, cases)
+    return cast(Sequence[Case], cases)
+
+
+def _check_cases(fixture: str, cases: object) -> None:
     __tracebackhide__ = True
     parts: list[tuple[str, object]] = [("the case", cases)]
     for case in cases if isinstance(cases, Sequence) else ():

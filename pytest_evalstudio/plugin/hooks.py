@@ -348,14 +348,16 @@ class EvalHooks:
         self._reports.amend_report(item, call, report, self.session.reports)  # type: ignore[arg-type]
         return report
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
-        """Explain a failed comparison of two outcomes by the fields that differ."""
+        """Explain a failed comparison: of a score by its case, of two outcomes by the fields that differ."""
         from pytest_evalstudio.core.outcomes import Outcome
         from pytest_evalstudio.plugin.display import differences, shown_line
+        from pytest_evalstudio.plugin.scores import explained
 
         if op == "==" and isinstance(left, Outcome) and isinstance(right, Outcome):
             return [shown_line(line) for line in differences(left, right)]
-        return None
+        return [shown_line(line) for line in explained(op, left, right)] or None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:

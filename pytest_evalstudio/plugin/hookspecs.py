@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pytest_evalstudio.core.plugins.registry import Registry
 
@@ -22,6 +22,17 @@ def pytest_evalstudio_register(registry: Registry) -> None:
     Args:
         registry: `registry.add_evaluator(cls)`, `add_host`, `add_perturbator`, `add_step`, `add_generator`,
             `add_section(function)`.
+    """
+
+
+@pytest.hookspec
+def pytest_evalstudio_configuration() -> Mapping[str, Any] | None:
+    """Return a configuration in place of a file.
+
+    It applies to the folder of its conftest.py and those below, as `evalstudio.toml` there would.
+
+    Returns:
+        The keys of `evalstudio.toml`. The `target` of a model of host `python` may be the function itself.
     """
 
 

@@ -34,6 +34,8 @@ INDEX = pytest.StashKey[int]()
 ATTEMPTS = pytest.StashKey[list[Attempt]]()
 """Earlier attempts at an item that a plugin runs again."""
 
+VSCODE_PLUGIN = "vscode_pytest"
+"""Plugin by which the test view of VS Code collects and runs tests."""
 FINISHED = EvalTask(name="", model=ModelInfo(key="", label=""), case=Case(key="", question=""))
 """Task of all items that have finished."""
 
@@ -111,7 +113,10 @@ class EvalItem(FixtureItem):
         self.reported: pytest.TestReport | None = None
         self._line = max(0, task.case.line - 1)
         # Plugins keep models apart by the parameters of a test; the task is released before the teardown.
-        self.callspec = _model_parameter(task.model.label)
+        # The plugin of VS Code takes an item with parameters for one of a Python file: its discovery of the
+        # whole workspace would end with an IndexError.
+        if not self.config.pluginmanager.hasplugin(VSCODE_PLUGIN):
+            self.callspec = _model_parameter(task.model.label)
         if host_fixture:
             self.add_marker(pytest.mark.usefixtures(host_fixture))
         self.use_fixtures(fixtures_of(self, host_fixture))
@@ -185,6 +190,9 @@ class EvalItem(FixtureItem):
 
             self.add_report_section("call", "evalstudio", f"{confirmation_sentence(result.confirmation)}\n")
         elif misses(result):
+            from pytest_evalstudio.plugin.editors import pass_on_comparison
+
+            pass_on_comparison(self.config, result)
             baseline = self.chunk.evaluation.services.baseline
             raise baseline.fault(self.planned, result) if baseline else ThresholdMissed(explain(result))
         for line in doubts(result):

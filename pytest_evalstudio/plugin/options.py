@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from types import MappingProxyType
@@ -12,6 +13,9 @@ import pytest
 from pytest_evalstudio.core.plugins.index import OPTIONS as PART_OPTIONS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytest_evalstudio.plugin.declared import DeclaredConfiguration
     from pytest_evalstudio.plugin.settings import IniSettings, Settings
 
 FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*", "*_scores.*")
@@ -224,6 +228,16 @@ def _index_of_worker(id: str) -> int:
     return int(digits) if digits.isdecimal() else 0
 
 
+def nearest_declared(config: pytest.Config, folder: Path) -> DeclaredConfiguration | None:
+    """Return the nearest configuration in Python of a folder, None where no plugin has one."""
+    # Asked each time: a conftest.py may be loaded later.
+    if not config.hook.pytest_evalstudio_configuration.get_hookimpls():
+        return None
+    from pytest_evalstudio.plugin.declared import DeclaredConfigurations
+
+    return DeclaredConfigurations(config).nearest(folder)
+
+
 def settings_of(config: pytest.Config) -> Settings:
     """Return the settings of a session: its options, ini keys and place in the run.
 
@@ -257,5 +271,6 @@ def settings_of(config: pytest.Config) -> Settings:
             workers=int(worker.get("workercount", 1)),
             worker_index=_index_of_worker(str(worker.get("workerid", ""))),
             run_id=str(worker.get("testrunuid", "")),
+            declared=functools.partial(nearest_declared, config),
         )
     )

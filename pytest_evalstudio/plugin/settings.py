@@ -6,9 +6,10 @@ import argparse
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_evalstudio.analysis.gates import parse_gate
 from pytest_evalstudio.asking.lab_models import LabTrust
@@ -25,6 +26,9 @@ from pytest_evalstudio.formats.config import (
 from pytest_evalstudio.formats.recognition import find_configuration
 from pytest_evalstudio.scoring.repeats import check_runs
 from pytest_evalstudio.scoring.thresholds import parse_threshold
+
+if TYPE_CHECKING:
+    from pytest_evalstudio.plugin.declared import DeclaredConfiguration
 
 DEFAULT_CACHE = ".evalstudio"
 _SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
@@ -103,6 +107,7 @@ class CommandLine:
         workers: number of processes that share the run.
         worker_index: of this process among them, from 0.
         run_id: what all workers of a run have in common, "" without workers.
+        declared: returns the nearest configuration in Python of a folder, None for none.
     """
 
     options: argparse.Namespace
@@ -116,6 +121,7 @@ class CommandLine:
     workers: int = 1
     worker_index: int = 0
     run_id: str = ""
+    declared: Callable[[Path], DeclaredConfiguration | None] = lambda folder: None
 
 
 class Settings:
@@ -350,16 +356,35 @@ class Settings:
             ConfigurationError: if its file is wrong.
         """
         if folder not in self._by_folder:
-            path_text = self._option.evalstudio_config
-            file = self._invocation / path_text if path_text else find_configuration(folder, self._root)
+            file, load = self._nearest(folder)
             if file not in self._by_file:
-                config = self._with_options(
-                    load_configuration(file) if file else configuration({}, folder=self._root)
-                )
+                config = self._with_options(load())
                 check_runs(config)
                 self._by_file[file] = config
             self._by_folder[folder] = self._by_file[file]
         return self._by_folder[folder]
+
+    def _nearest(self, folder: Path) -> tuple[Path | None, Callable[[], Configuration]]:
+        """Return the file of the configuration of a folder, None for none, and a function that loads it.
+
+        Raises:
+            ConfigurationError: if a folder has both a configuration file and one in Python.
+        """
+        path_text = self._option.evalstudio_config
+        file = self._invocation / path_text if path_text else find_configuration(folder, self._root)
+        declared = None if path_text else self.command_line.declared(folder)
+        if declared is not None:
+            depth = len(declared.file.parts)
+            if file is None or len(file.parts) < depth:
+                return declared.file, declared.load
+            if len(file.parts) == depth:
+                raise ConfigurationError(
+                    f"{declared.file}: pytest_evalstudio_configuration and {file.name} both configure this"
+                    " folder; remove one of them"
+                )
+        if file is None:
+            return None, lambda: configuration({}, folder=self._root)
+        return file, lambda: load_configuration(file)
 
     def output(self) -> Path:
         """Return the folder of the report."""

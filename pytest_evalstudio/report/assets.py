@@ -75,6 +75,12 @@ def card_style() -> str:
     return _text("css", "card.css")
 
 
+@cache
+def history_style() -> str:
+    """Return the style sheet of the page of a history."""
+    return "\n".join(_text("css", f"{name}.css") for name in ("tokens", "page", "charts", "history"))
+
+
 def policy(*, scripts: bool, css: str | None = None) -> str:
     """Return a Content-Security-Policy that allows only the embedded styles, scripts and pictures.
 

@@ -116,3 +116,23 @@ def test_pytest_html_shows_question_and_answer_of_passing_items(two_models: Proj
     page = html.unescape((two_models.folder / "report.html").read_text(encoding="utf-8"))
     assert "evalstudio.question" in page
     assert page.count("It is 4.") >= 3
+
+
+@pytest.mark.neighbours("teamcity")
+def test_the_messages_that_pycharm_reads_have_location_and_difference(project: Project) -> None:
+    project.suite(
+        {"key": "right one", "prompt": "2+2?", "condition": '"4"'},
+        {"key": "wrong", "prompt": "3+3?", "expected_output": "It is 7.", "condition": '"7"'},
+    )
+
+    result = project.run_process("--teamcity")
+
+    result.assert_outcomes(passed=1, failed=1)
+    messages = [line[line.index("##teamcity") :] for line in result.outlines if "##teamcity" in line]
+    [failed] = [message for message in messages if message.startswith("##teamcity[testFailed")]
+    assert "type='comparisonFailure'" in failed
+    assert "actual='It is 6.'" in failed
+    assert "expected='It is 7.'" in failed
+    assert "message='sums_suite.json:0 (wrong|[app|])" in failed
+    started = [message for message in messages if message.startswith("##teamcity[testStarted")]
+    assert "name='sums_suite_json.right_one(app)'" in started[0]

@@ -65,7 +65,7 @@ NOT_IN_FILES = ("folder", "file")
 
 _NAMES = {
     "Suites, labs and data sets": """TestSuite Test TestCase TestLab Model LlmDataset Row Relationship
-        LabBuilder perturb generate_test_cases Generated""",
+        eval_suite LabBuilder perturb generate_test_cases Generated""",
     "Evaluation": (
         "evaluate Results make_case build_report Report Problem score_table ScoredTable"
         " configured_hosts ConfiguredHost base_models host_defaults eval_model"

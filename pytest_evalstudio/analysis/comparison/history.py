@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 
 from pytest_evalstudio.analysis.comparison.baseline import opened
 from pytest_evalstudio.analysis.comparison.changed_tests import changed_parts
+from pytest_evalstudio.analysis.comparison.flipping import CaseTrend, flipping_cases
 from pytest_evalstudio.analysis.comparison.sides import Identity, Side, SideItem, read_side
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.outcomes import Metric
@@ -22,6 +24,9 @@ from pytest_evalstudio.stats.types import Interval
 from pytest_evalstudio.text.figures import counted, figure, interval
 
 RECORDS = ("*.jsonl", "*.zip")
+MAX_FLIPPING = 10
+"""Flipping cases that the terminal lists."""
+OUTCOME_SIGNS = {"passed": "✓", "failed": "✗", "error": "E"}
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -30,6 +35,8 @@ class RunPoint(Struct, frozen=True, kw_only=True):
 
     Attributes:
         changed_tests: items whose test is not that of the run before.
+        passed, failed, errors: numbers of items; the others were skipped or not run.
+        cost_usd, duration_s: sums over the items that report them; None where none does.
     """
 
     run_id: str
@@ -38,6 +45,11 @@ class RunPoint(Struct, frozen=True, kw_only=True):
     branch: str
     items: int
     changed_tests: int = 0
+    passed: int = 0
+    failed: int = 0
+    errors: int = 0
+    cost_usd: float | None = None
+    duration_s: float | None = None
 
 
 class Point(Struct, frozen=True, kw_only=True):
@@ -83,11 +95,13 @@ class History(Struct, frozen=True, kw_only=True):
     Attributes:
         series: primary and asserted metrics.
         operations: pass rate, cost and seconds per answer of each model; their evaluator is "".
+        flipping: cases that changed between passing and failing, the most frequent first.
     """
 
     runs: tuple[RunPoint, ...]
     series: tuple[Series, ...]
     operations: tuple[Series, ...] = ()
+    flipping: tuple[CaseTrend, ...] = ()
 
 
 def record_files(paths: Sequence[str | Path]) -> list[Path]:
@@ -137,17 +151,7 @@ def history_of(sides: Sequence[Side]) -> History:
                 for _, _, model, _ in side.items:
                     names[evaluator.id, metric.key, model] = (evaluator, metric)
     return History(
-        runs=tuple(
-            RunPoint(
-                run_id=side.run.run_id,
-                created=side.run.created,
-                commit=side.run.commit,
-                branch=side.run.branch,
-                items=len(side.items),
-                changed_tests=len(_changed_tests(before, side)) if before is not None else 0,
-            )
-            for before, side in zip([None, *unique], unique, strict=False)
-        ),
+        runs=tuple(_run_point(side, before) for before, side in zip([None, *unique], unique, strict=False)),
         series=tuple(
             Series(
                 evaluator=name[0],
@@ -162,6 +166,27 @@ def history_of(sides: Sequence[Side]) -> History:
             if any(name in of_run for of_run in points)
         ),
         operations=tuple(_operations(unique)),
+        flipping=flipping_cases(unique),
+    )
+
+
+def _run_point(side: Side, before: Side | None) -> RunPoint:
+    outcomes = Counter(item.outcome for item in side.items.values())
+    costs = [item.cost_usd for item in side.items.values() if item.cost_usd is not None]
+    seconds = [item.duration_s for item in side.items.values() if item.duration_s is not None]
+    return RunPoint(
+        run_id=side.run.run_id,
+        created=side.run.created,
+        commit=side.run.commit,
+        branch=side.run.branch,
+        items=len(side.items),
+        changed_tests=len(_changed_tests(before, side)) if before is not None else 0,
+        passed=outcomes["passed"],
+        failed=outcomes["failed"],
+        errors=outcomes["error"],
+        cost_usd=math.fsum(costs) if costs else None,
+        # Labs write 0 for a duration that nobody measured.
+        duration_s=math.fsum(seconds) if any(seconds) else None,
     )
 
 
@@ -243,6 +268,21 @@ def history_lines(content: History) -> Iterator[str]:
             change = f", {figure(series.change, sign=True)} since the run before"
         name = f"{series.name} of {series.model}"
         yield f"{name}: {sparkline(series)} {figure(last.mean)}{bounds}{change}"
+    for trend in content.flipping[:MAX_FLIPPING]:
+        model = f" of {trend.model}" if trend.model else ""
+        yield f"{trend.file}::{trend.key}{model}: {outcome_row(trend)} {counted(trend.flips, 'flip')}"
+    if (more := len(content.flipping) - MAX_FLIPPING) > 0:
+        yield f"{counted(more, 'more case')} that flip: --json lists all"
+
+
+def outcome_row(trend: CaseTrend) -> str:
+    """Return the outcomes of a case as a row of signs: passed, failed, error; a dot for any other.
+
+    >>> outcomes = ("passed", "failed", "error", "", "skipped")
+    >>> outcome_row(CaseTrend(file="f", key="k", model="m", outcomes=outcomes))
+    '✓✗E··'
+    """
+    return "".join(OUTCOME_SIGNS.get(outcome, "·") for outcome in trend.outcomes)
 
 
 def sparkline(series: Series) -> str:

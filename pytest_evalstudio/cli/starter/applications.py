@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_evalstudio.cli.schema_files import schema_path
 from pytest_evalstudio.cli.starter.calls import ServiceForm, form_of_service
 from pytest_evalstudio.cli.starter.files import StarterFile, template
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
@@ -16,6 +17,7 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 SUITE = "starter_suite.yaml"
 CONFIGURATION = "evalstudio.toml"
 _HEAD = (
+    f"#:schema ./{schema_path('configuration')}\n"
     "# Evaluators that judge the answers, and the models that are asked.\n"
     "# `evalstudio evaluators` and `evalstudio hosts` list all.\n"
 )
@@ -60,7 +62,9 @@ def built_in(folder: Path) -> Starter:
     options = "\n[evaluator.lexical_groundedness]\nthreshold = 0.5\n"
     return Starter(
         files=(
-            StarterFile(path=Path(SUITE), text=template("document_suite.yaml.txt")),
+            StarterFile(
+                path=Path(SUITE), text=template("document_suite.yaml.txt", schema=schema_path("suite"))
+            ),
             StarterFile(path=Path(CONFIGURATION), text=_configuration(evaluators, model, options)),
             StarterFile(path=Path("documents/opening_hours.md"), text=template("opening_hours.md")),
         )
@@ -170,9 +174,10 @@ def _with_suite(
     notes: Sequence[str] = (),
 ) -> Starter:
     cases = template(f"{kind}_cases.txt").rstrip("\n")
+    suite = template("application_suite.yaml.txt", cases=cases, schema=schema_path("suite"))
     return Starter(
         files=(
-            StarterFile(path=Path(SUITE), text=template("application_suite.yaml.txt", cases=cases)),
+            StarterFile(path=Path(SUITE), text=suite),
             StarterFile(path=Path(CONFIGURATION), text=_configuration(evaluators, model)),
             *files,
         ),

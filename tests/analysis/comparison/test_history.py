@@ -176,7 +176,8 @@ def test_a_metric_that_the_last_run_lacks_has_no_change(runs: Path) -> None:
 def test_a_rise_since_the_run_before_has_its_sign(runs: Path) -> None:
     record(runs / "c", 3, 1.0, 1.0, 0.0, 0.0)
     lines = list(history_lines(history([runs / "a", runs / "b", runs / "c"])))
-    assert lines[-1].endswith(", +0.25 since the run before")
+    (metric_line,) = [line for line in lines if line.startswith("quality.score")]
+    assert metric_line.endswith(", +0.25 since the run before")
 
 
 def test_metrics_after_one_that_decides_nothing_have_a_series() -> None:
