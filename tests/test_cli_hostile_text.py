@@ -185,6 +185,7 @@ COMMANDS = {
         ["k", "--run", NASTY],
         ["k", "--run", "run", "--condition", NASTY, "--yes"],
     ],
+    "explain": [["--report", "run", "--baseline", NASTY], [NASTY, "--report", "run"], ["--report", NASTY]],
     "merge": [["run", "-o", "out"], [NASTY, "-o", "out"]],
     "report": [["run"], [NASTY], ["workflow.json"]],
     "schema": [["suite"], [NASTY]],

@@ -54,6 +54,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/arena/battle_files.py": (BATTLES,),
     "formats/kinds.py": (SUITES, LABS, WORKFLOWS),
     "api/updating.py": (SUITES, RECORDS),
+    "plugin/suite_parameters.py": (SUITES, LABS),
     "cli/update.py": (SUITES, RECORDS),
     "formats/guardrails.py": (GUARDRAILS,),
     "formats/marked_files.py": (MEASURES,),

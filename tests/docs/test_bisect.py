@@ -15,10 +15,10 @@ import pytest
 from support.pages import DOCS, read
 
 PAGE = read(DOCS / "run" / "bisect.md")
-SCRIPT = re.findall(r'^```bash title="bisect_case\.sh"\n(.*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
+SCRIPT = re.findall(r'^```bash title="bisect_case\.sh"[^\n]*\n(.*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
 COMMANDS = [
     line
-    for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    for block in re.findall(r"^```sh[^\n]*\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     for line in block.splitlines()
 ]
 SUITE = """name: Fees

@@ -20,7 +20,7 @@ from support.pages import DOCS, blocks, read
 from support.project import Project
 
 EDITORS = read(DOCS / "write" / "editors.md")
-PYTHON = read(DOCS / "write" / "python-tests-more.md")
+PYTHON = read(DOCS / "write" / "data-in-python.md")
 HISTORY = read(DOCS / "read" / "history.md")
 APP = """
 ANSWERS = {
@@ -38,7 +38,7 @@ CONFIG = 'evaluators = ["text_matching"]\n\n[[model]]\nname = "app"\nhost = "pyt
 
 def titled(page: str) -> dict[str, str]:
     """Return the files of a page by their names."""
-    found = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', page, re.DOTALL | re.MULTILINE)
+    found = re.findall(r'^```\w+ title="([^"]+)"[^\n]*\n(.*?)^```$', page, re.DOTALL | re.MULTILINE)
     return dict(found)
 
 
