@@ -94,6 +94,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/validation/workflow/policy.py": (POLICIES,),
     "contrib/validation/workflow/states.py": (ARTIFACTS,),
     "plugin/fixtures.py": (SUITES, LABS),
+    "plugin/suite_parameters.py": (SUITES, LABS),
     "plugin/collecting.py": (SUITES, LABS, WORKFLOWS),
     "record/reader.py": (RECORDS,),
     "traces/files.py": (TOOLS,),
