@@ -133,7 +133,7 @@ def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
         kinds = {""}
     yield ""
     if len(spec.metrics) > _MAX_DESCRIBED:
-        yield f"Metrics: {', '.join(_bound(metric) for metric in spec.metrics)}."
+        yield f"Metrics: {', '.join(_shown(metric) for metric in spec.metrics)}."
         return
     for metric in spec.metrics:
         kind = f" ({_kind(metric)})" if len(kinds) > 1 and _kind(metric) else ""
@@ -141,7 +141,7 @@ def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
 
 
 def _is_boolean(spec: EvaluatorSpec) -> bool:
-    return tuple(metric.key for metric in spec.metrics) == BOOLEAN_KEYS
+    return {metric.key for metric in spec.metrics} <= set(BOOLEAN_KEYS)
 
 
 def _has_one_plain_metric(spec: EvaluatorSpec) -> bool:
