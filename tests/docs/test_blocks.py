@@ -13,7 +13,7 @@ from support.pages import PAGES, ROOT, name_of
 READINGS = readings()
 NOT_RUN = {
     "docs/extend.md": 3,
-    "docs/judge/agents.md": 3,
+    "docs/judge/agents.md": 2,
     "docs/judge/arena.md": 3,
     "docs/judge/judges.md": 1,
     "docs/judge/label-and-calibrate.md": 5,

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 _MAX_CHARS = 100
 """Width of a signature on one line."""
 _MAX_DEFAULT_CHARS = 40
-_MAX_TYPED_FIELDS = 8
+_MAX_TYPED_FIELDS = 4
 """A class with more fields is shown with their names only, a call with more parameters without types."""
 
 

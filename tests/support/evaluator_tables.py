@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_evalstudio import Registry
-from pytest_evalstudio.contrib.validation.published_agreement import PUBLISHED, SAMPLES
 from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.evaluator import BOOLEAN_KEYS, EvaluatorSpec
@@ -81,7 +80,7 @@ def details() -> Iterator[str]:
         yield from paragraphs(cls)
         yield from _metrics(spec)
         facts = [*_only_metric(spec), *_needs(spec), *_options(cls)]
-        facts += [f"Source: {source_line(cls)}", *_agreement(id)]
+        facts.append(f"Source: {source_line(cls)}")
         if id in DEFAULT_EVALUATORS:
             facts.append("It runs by default.")
         if needs_labels(spec):
@@ -134,7 +133,7 @@ def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
         kinds = {""}
     yield ""
     if len(spec.metrics) > _MAX_DESCRIBED:
-        yield f"Metrics: {', '.join(_bound(metric) for metric in spec.metrics)}."
+        yield f"Metrics: {', '.join(_shown(metric) for metric in spec.metrics)}."
         return
     for metric in spec.metrics:
         kind = f" ({_kind(metric)})" if len(kinds) > 1 and _kind(metric) else ""
@@ -142,7 +141,7 @@ def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
 
 
 def _is_boolean(spec: EvaluatorSpec) -> bool:
-    return tuple(metric.key for metric in spec.metrics) == BOOLEAN_KEYS
+    return {metric.key for metric in spec.metrics} <= set(BOOLEAN_KEYS)
 
 
 def _has_one_plain_metric(spec: EvaluatorSpec) -> bool:
@@ -200,18 +199,6 @@ def _default_of(item: dataclasses.Field[Any]) -> str:
     if item.default_factory is not dataclasses.MISSING:
         return json.dumps(item.default_factory(), default=list)
     return "…"
-
-
-def _agreement(id: str) -> Iterator[str]:
-    """Yield the areas under the ROC curve of the first measured metric of an evaluator."""
-    figures = next((figures for key, figures in PUBLISHED.items() if key.partition(".")[0] == id), None)
-    if figures is not None:
-        areas = [
-            f"{sample} {figure.partition(' ')[0]}"
-            for sample, figure in zip(SAMPLES, figures, strict=True)
-            if figure
-        ]
-        yield f"Agreement with people (AUC): {', '.join(areas)}."
 
 
 def _capital(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from pytest_evalstudio.core import guide_names
@@ -9,10 +10,17 @@ from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES, EVALUATOR_NAME
 
 
 def evaluators() -> Iterator[tuple[str, ...]]:
-    """Yield title, module and class, and our id of each evaluator."""
+    """Yield the titles that are not our id in words, module and class, and our id of each evaluator."""
     for id in sorted(KNOWN_EVALUATORS):
-        titles = ", ".join(EVALUATOR_NAMES.get(id, ())) or "–"
-        yield titles, f"`{EVALUATOR_CLASSES[id]}`" if id in EVALUATOR_CLASSES else "–", f"`{id}`"
+        titles = ", ".join(title for title in EVALUATOR_NAMES.get(id, ()) if _words(title) != id) or "–"
+        place = f"`{EVALUATOR_CLASSES[id]}`" if id in EVALUATOR_CLASSES else "–"
+        if (titles, place) != ("–", "–"):
+            yield titles, place, f"`{id}`"
+
+
+def _words(title: str) -> str:
+    """Return a title in the form of an id."""
+    return re.sub(r"\W+", "_", title.lower()).strip("_")
 
 
 def options() -> Iterator[tuple[str, ...]]:

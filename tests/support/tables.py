@@ -15,12 +15,10 @@ import re
 import sys
 import textwrap
 import tomllib
-import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-import msgspec
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
@@ -38,7 +36,6 @@ from pytest_evalstudio.core.cases import Answer, Exchange
 from pytest_evalstudio.core.defaults import REPORT_FOLDER
 from pytest_evalstudio.core.docstrings import summary_of
 from pytest_evalstudio.core.flips import Flip
-from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.core.outcomes import Metric, Outcome, Verdict
 from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.declaring import parameters
@@ -445,15 +442,9 @@ _RECORD = (Run, EvaluatorEntry, Metric, ModelEntry, Item, RecordRow, Answer, Exc
 
 def record() -> Iterator[str]:
     """Describe the objects of a record's lines."""
-    yield from head("Object", "Content", "Keys")
+    yield from head("Object", "Content")
     for struct in _RECORD:
-        declared = typing.get_type_hints(struct, include_extras=True)
-        keys = [
-            item.encode_name
-            for item in msgspec.structs.fields(struct)
-            if Kept.NOT not in getattr(declared[item.name], "__metadata__", ())
-        ]
-        yield row(f"`{struct.__name__}`", as_sentence(summary_of(struct)), listed(keys))
+        yield row(f"`{struct.__name__}`", as_sentence(summary_of(struct)))
 
 
 def guide_table(rows: Callable[[], Iterator[tuple[str, ...]]], *titles: str) -> Iterator[str]:

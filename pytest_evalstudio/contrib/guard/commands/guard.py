@@ -99,7 +99,7 @@ def check(arguments: argparse.Namespace) -> int:
         say(f"{arguments.config}: fine; it checks {', '.join(guard.evaluators)}")
         names = guard.uncalibrated
     if names:
-        say(f"not calibrated by people's labels: {', '.join(names)}")
+        say(f"not calibrated by people's labels: {', '.join(sorted(names))}")
     return FINE
 
 
