@@ -10,6 +10,7 @@ from tests.benchmarks.peers import service
 
 FILES = (
     "evalstudio/service.yaml",
+    "plain/service.py",
     "deepeval/service.py",
     "promptfoo/promptfooconfig.yaml",
     "inspect/service.py",

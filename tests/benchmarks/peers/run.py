@@ -1,4 +1,4 @@
-"""Six tools on one service: what each says of seven changes, and what it costs.
+"""Six tools and plain pytest on one service: what each says of seven changes, and what it costs.
 
 usage: python tests/benchmarks/peers/run.py [--tools NAME …] [--runs N] [--environments FOLDER]
        [--outputs FOLDER]
@@ -67,6 +67,14 @@ TOOLS = (
             "evalstudio/evalstudio.toml": "evalstudio.toml",
         },
         command=(*PYTEST, "service_suite.yaml"),
+        environment={},
+    ),
+    Tool(
+        name="plain",
+        packages=("pytest",),
+        distribution="pytest",
+        files={"bank.py": "bank.py", "plain/service.py": "test_service.py"},
+        command=(*PYTEST, "test_service.py"),
         environment={},
     ),
     Tool(

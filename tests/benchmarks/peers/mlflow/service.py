@@ -1,9 +1,7 @@
-import re
-
 import mlflow
 from bank import ask
 from mlflow.entities import Feedback
-from mlflow.genai.scorers import scorer
+from mlflow.genai.scorers import PIIDetection, scorer
 
 CASES = [
     ("What does a replacement card cost?", ["5 USD"]),
@@ -31,13 +29,9 @@ def facts_included(outputs, expectations):
     return Feedback(value=not missing, rationale=f"missing: {missing} in {outputs!r}")
 
 
-@scorer
-def no_email(outputs):
-    leaked = re.findall(r"\S+@\S+\.\w+", outputs)
-    return Feedback(value=not leaked, rationale=f"leaked: {leaked}")
-
-
 @mlflow.test
 def test_service():
-    result = mlflow.genai.evaluate(predict_fn=ask, data=DATA, scorers=[facts_included, no_email])
+    result = mlflow.genai.evaluate(
+        predict_fn=ask, data=DATA, scorers=[facts_included, PIIDetection(pii_types=["email"])]
+    )
     assert result.passed, result.reason
