@@ -36,6 +36,10 @@ FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[2]
 PORT_IN_FILES = 8765
 LIMIT_S = 300
+TIMED_OUT = 124
+"""Status that is reported for a run that reached the limit."""
+DOWN = "service_down"
+"""Change for which no service is started."""
 PROMPTFOO_NODE = "22"
 """promptfoo 0.121 and later refuse older versions of Node."""
 
@@ -159,9 +163,9 @@ def report(tool: Tool, environments: Path, runs: int, outputs: Path | None) -> N
     print(f"{tool.name} {version_of(tool, programs)}", flush=True)
     written = sum(code_lines(FOLDER / path) for path in tool.files)
     sound = [run_on("", tool, programs) for _ in range(runs)]
-    for change in CHANGED_QUESTIONS:
+    for change in (*CHANGED_QUESTIONS, DOWN):
         result = sound[0] if not change else run_on(change, tool, programs)
-        questions = CHANGED_QUESTIONS[change]
+        questions = CHANGED_QUESTIONS.get(change, ())
         words = " ".join(re.sub(r"\x1b\[[0-9;]*m|[│┃]", " ", result.output).split())
         named = [question for question in questions if question in words]
         print(
@@ -227,16 +231,19 @@ def run_on(change: str, tool: Tool, programs: Path) -> Run:
         with (folder / "output.txt").open("w+", encoding="utf-8") as output:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             started = time.perf_counter()
-            status = subprocess.run(
-                command,
-                cwd=folder,
-                env=environment,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                timeout=LIMIT_S,
-                check=False,
-            ).returncode
+            try:
+                status = subprocess.run(
+                    command,
+                    cwd=folder,
+                    env=environment,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL,
+                    timeout=LIMIT_S,
+                    check=False,
+                ).returncode
+            except subprocess.TimeoutExpired:
+                status = TIMED_OUT
             wall_s = time.perf_counter() - started
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             output.seek(0)
@@ -251,6 +258,9 @@ def service(change: str) -> Iterator[int]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    if change == DOWN:
+        yield port
+        return
     process = subprocess.Popen(
         [sys.executable, FOLDER / "service.py", str(port)],
         env={**os.environ, "FAULT": change},
