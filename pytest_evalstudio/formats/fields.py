@@ -349,6 +349,8 @@ def check_keys(
         question = f"; did you mean {close!r}?" if close else "; nothing would read it."
         fact = f"{name!r} is not a key of a test case{question}"
         remedy = f"Begin a key of your own with {FREE_PREFIX!r}, or put it below {FREE_KEY!r}"
+        if '"' in name:  # {condition: word("1,000 USD")}: a comma ends a value in braces
+            remedy = "Put the value before it in single quotes, e.g. condition: 'word(\"1,000 USD\")'"
         raise source.error(pointer(*steps, name), f"{fact} {remedy}")
 
 

@@ -29,6 +29,8 @@ ALIASES: Mapping[str, str] = {"question": "prompt", "input": "prompt"}
 """Names that the question has elsewhere: in templates of prompts, and in data sets."""
 MISSING: Any = object()
 _PLACEHOLDER = re.compile(r"\{\{ *(\w*(?:\.\w+)?) *\}\}")
+# Written as in Python's format strings, it would be sent as it is, and every answer would be to these words.
+_SINGLE_BRACES = re.compile(r"(?<!\{)\{ *(prompt|question|input) *\}(?!\})")
 
 
 def check_template(template: Any, location: str, *, has_lists: bool = False) -> None:
@@ -39,9 +41,13 @@ def check_template(template: Any, location: str, *, has_lists: bool = False) -> 
         has_lists: whether it may have the images and files of a question.
 
     Raises:
-        ConfigurationError: for the first unknown name, or a list of images or files that is no whole value.
+        ConfigurationError: for the first unknown name, a question in single braces, or a list of images or files that is no whole value.
     """
     if isinstance(template, str):
+        if single := _SINGLE_BRACES.search(template):
+            raise ConfigurationError(
+                f"{location}: {single[0]} is not a placeholder; write {{{{ {single[1]} }}}}"
+            )
         for placeholder in _PLACEHOLDER.finditer(template):
             _check_placeholder(template, placeholder[1], location, has_lists=has_lists)
     elif isinstance(template, Mapping):

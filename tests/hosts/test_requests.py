@@ -291,6 +291,7 @@ def test_a_reply_of_another_form_names_the_pointer(model, reply, fault):
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
+        ({"body": {"q": "{prompt}"}}, "body.q: {prompt} is not a placeholder; write {{ prompt }}"),
         ({"body": {"q": "{{ promt }}"}}, "body.q: {{ promt }} is unknown. Did you mean 'prompt'?"),
         ({"reply": {"anser": "/a"}}, "reply.anser: unknown key. Did you mean 'answer'?"),
         ({"reply": {"answer": "a"}}, "reply.answer = 'a': a JSON Pointer begins with /"),
