@@ -41,7 +41,8 @@ def check_template(template: Any, location: str, *, has_lists: bool = False) -> 
         has_lists: whether it may have the images and files of a question.
 
     Raises:
-        ConfigurationError: for the first unknown name, a question in single braces, or a list of images or files that is no whole value.
+        ConfigurationError: for the first unknown name, a question in single braces, or a list of images or
+            files that is no whole value.
     """
     if isinstance(template, str):
         if single := _SINGLE_BRACES.search(template):
