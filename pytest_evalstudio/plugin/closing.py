@@ -36,6 +36,7 @@ COLUMNS = 80
 LEAST_CHARS = 16
 """Of an example: fewer of its characters would not show which question it is."""
 COMMAND_CHARS = 120
+_EXPECTATIONS = frozenset(("condition", "expected_output"))
 _LAST_FAILED = ("--lf", "--last-failed", "--ff", "--failed-first", "--sw", "--stepwise")
 
 
@@ -269,17 +270,15 @@ def _note_lines(notes: Mapping[str, str]) -> Iterator[TerminalLine]:
 def checked_line(analysis: Analysis) -> str:
     """Return how many answers each evaluator scored, as many evaluators as one line has room for.
 
-    Those that compare answers with what the test cases expect come first: the others hold for any question.
+    Those that compare answers with what the test cases expect come first, since the others hold for any
+    question; of both, those with the most answers.
     """
-    boards = sorted(
-        analysis.leaderboards.values(),
-        key=lambda board: not {"condition", "expected_output"}.intersection(board.evaluator.needs),
-    )
-    scored = {
-        board.evaluator.name: count
-        for board in boards
-        if (count := sum(line.scored for line in board.standings))
-    }
+    counts = [
+        (board.evaluator, sum(line.scored for line in board.standings))
+        for board in analysis.leaderboards.values()
+    ]
+    counts.sort(key=lambda each: (not _EXPECTATIONS.intersection(each[0].needs), -each[1]))
+    scored = {evaluator.name: count for evaluator, count in counts if count}
     if not scored:
         return ""
     line = "checked:"
