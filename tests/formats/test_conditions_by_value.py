@@ -167,5 +167,5 @@ def test_a_yes_or_no_is_read_by_its_statement(text: str, word: str) -> None:
 def test_a_value_that_cannot_be_compared_is_a_fault_with_its_remedy(project: Project) -> None:
     project.suite({"key": "a", "prompt": "2+2?", "condition": 'value("quite long")'})
     result = project.run_command("validate", "sums_suite.json")
-    result.stdout.fnmatch_lines(["*'quite long' is no value with a unit*write number(...)*"])
+    result.stdout.fnmatch_lines(["*'quite long' is not a value with a unit*write number(...)*"])
     assert result.ret == 1

@@ -214,7 +214,7 @@ def test_each_limit_is_a_sentence(
 
 
 def test_the_limits_are_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "import.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "write" / "import-export.md").read_text(encoding="utf-8")
     assert all(f"{getattr(inspect_archive, limit):,}" in page for limit in LIMITS)
 
 

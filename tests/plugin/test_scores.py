@@ -320,7 +320,7 @@ def test_the_file_of_the_documentation_is_read(gated: Project) -> None:
 
     result = gated.run()
 
-    result.assert_outcomes(passed=11, failed=9)
+    result.assert_outcomes(passed=19, failed=9)
 
 
 def test_fixtures_that_apply_by_themselves_guard_gates(gated: Project) -> None:

@@ -162,7 +162,7 @@ def test_a_finding_that_another_process_adds_meanwhile_is_kept(workflow: Path) -
         pytest.param("F-1,finding,huge,x,,,open,", "severity 'huge' is none of high, medium", id="severity"),
         pytest.param("F-1,note,high,x,,,open,", "kind 'note' is none of finding, challenge", id="kind"),
         pytest.param("F-1,finding,high,x,,,done,", "status 'done' is none of open", id="status"),
-        pytest.param("F-1,finding,high,x,,31.1.26,open,", "due '31.1.26' is no date", id="date"),
+        pytest.param("F-1,finding,high,x,,31.1.26,open,", "due '31.1.26' is not a date", id="date"),
         pytest.param("F-1,finding,high,x,,,closed,", "F-1 is closed without evidence", id="evidence"),
         pytest.param("F-1,,low,x,,,,\nF-1,,low,y,,,,", "id 'F-1' occurs twice", id="twice"),
     ],
