@@ -10,11 +10,12 @@ from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES, EVALUATOR_NAME
 
 
 def evaluators() -> Iterator[tuple[str, ...]]:
-    """Yield the titles that are not our id in words, module and class, and our id of each evaluator."""
+    """Yield titles, module and class, and our id of each evaluator whose names are not our id in words."""
     for id in sorted(KNOWN_EVALUATORS):
         titles = ", ".join(title for title in EVALUATOR_NAMES.get(id, ()) if _words(title) != id) or "–"
         place = f"`{EVALUATOR_CLASSES[id]}`" if id in EVALUATOR_CLASSES else "–"
-        if (titles, place) != ("–", "–"):
+        name = EVALUATOR_CLASSES.get(id, "").rpartition(".")[2].removesuffix("Evaluator")
+        if titles != "–" or name.lower() not in ("", id.replace("_", "")):
             yield titles, place, f"`{id}`"
 
 

@@ -250,10 +250,31 @@ def tiers() -> Iterator[str]:
         yield row(f"`{name}`", str(tier.min_cases), str(tier.min_labels), *values)
 
 
+_KEY_OF_OPTION = {
+    "--evalstudio-fail-on": "comparison.fail_on",
+    "evalstudio_pass": "pass",
+    "evalstudio_unchecked": "unchecked",
+    "evalstudio_incomplete_answers": "incomplete_answers",
+    "evalstudio_shrink_flips": "perturbations.shrink_calls",
+    "evalstudio_cache": "cache",
+    "evalstudio_baseline": "baseline",
+    "evalstudio_name": "run.name",
+}
+"""Options that set a key of the configuration, which has their meaning."""
+
+
 def options() -> Iterator[str]:
     yield from head("Option", "Meaning")
     for name, text in Options().declared:
-        yield row(f"`{name}`", as_sentence(text))
+        yield row(f"`{name}`", _meaning_of_option(name.split()[0], text))
+
+
+def _meaning_of_option(name: str, text: str) -> str:
+    """Return the key of the configuration that an option sets, else the option's own text."""
+    key = _KEY_OF_OPTION.get(name)
+    if key is None:
+        return as_sentence(text)
+    return f"Sets `{key}`, comma-separated." if "comma-separated" in text else f"Sets `{key}`."
 
 
 def ini_keys() -> Iterator[str]:
@@ -261,7 +282,7 @@ def ini_keys() -> Iterator[str]:
     for name, text, default in Options().ini:
         patterns = " ".join(f"`{pattern}`" for pattern in default or ())
         more = f" Default: {patterns}, with the suffixes {listed(SUFFIXES)}." if patterns else ""
-        yield row(f"`{name}`", f"{as_sentence(text)}{more}")
+        yield row(f"`{name}`", f"{_meaning_of_option(name, text)}{more}")
 
 
 _CONFIGURATION = {
