@@ -34,7 +34,6 @@ NOT_RUN = {
     "docs/validate/guard.md": 2,
     "docs/validate/steps.md": 4,
     "docs/write/generate.md": 1,
-    "docs/write/python-tests.md": 1,
 }
 """Page to its number of blocks that cannot be run; `python tests/support/outputs.py --not-run` lists them."""
 
