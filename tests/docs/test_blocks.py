@@ -19,7 +19,7 @@ NOT_RUN = {
     "docs/judge/label-and-calibrate.md": 5,
     "docs/judge/red-team.md": 2,
     "docs/judge/suite-quality.md": 3,
-    "docs/reference/commands.md": 4,
+    "docs/reference/commands.md": 3,
     "docs/run/baseline.md": 1,
     "docs/run/ci.md": 1,
     "docs/run/model-services.md": 2,

@@ -223,7 +223,9 @@ def _kind(metric: Metric) -> str:
 def _options(cls: type) -> Iterator[str]:
     defaults = {item.name: _default_of(item) for item in dataclasses.fields(cls)}
     options = [f"`{name}={defaults.get(name, '')}`" for name in parameters(cls)]
-    if options:
+    text = " ".join(paragraphs(cls))
+    are_described = all(defaults.get(name) == "null" and f"`{name}`" in text for name in parameters(cls))
+    if options and not are_described:
         yield f"Options: {', '.join(options)}."
 
 
