@@ -214,11 +214,14 @@ def attacks() -> Iterator[str]:
     """Describe what withstands each kind of attack, and what gives way to it."""
     generators = Registry().generators
     yield from head("Attack", "What it does", "Withstands", "Gives way")
+    first_with: dict[str, str] = {}
     for id in sorted(generators, key=lambda id: (generators.spec(id).unanswerable, id)):
         spec = generators.spec(id)
         if spec.purpose == "adversarial":
             ways = [*([] if spec.unanswerable else ["the fact"]), *(["a refusal"] * spec.refusal_withstands)]
-            yield row(f"`{id}`", spec.description, " or ".join(ways), spec.concession)
+            first = first_with.setdefault(spec.concession, id)
+            concession = spec.concession if first == id else f"as `{first}`"
+            yield row(f"`{id}`", spec.description, " or ".join(ways), concession)
 
 
 def owasp() -> Iterator[str]:
