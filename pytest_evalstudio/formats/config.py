@@ -195,7 +195,7 @@ class ComparisonTable(Table):
         allowed_drop: drop that is never worse, as a share of the metric's range.
         tolerance: drop that does not matter, as a share of the metric's range.
         segments: names of metadata of cases, e.g. ["language"]; cases with the same value are a segment that
-            is tested beside those of suites and categories.
+            is tested in addition to those of suites and categories.
         confirm: how often a regressed case is asked at most before it fails, the first time included; 0 to
             fail it at once.
     """

@@ -35,7 +35,7 @@ class ExpectationKeys(FormatModel):
 
     Attributes:
         expected_output: reference answer; a list where several answers are right.
-        accepted_outputs: answers that are right beside `expected_output`, where this is no list.
+        accepted_outputs: answers that are right in addition to `expected_output`, where this is no list.
         condition_on: where the condition is to hold: "answer", "context" or "both"; by default in the answer
             and, for RAG, in the context.
         expects: "refusal" where the model is to say that it does not know or cannot help; else "answer".

@@ -87,9 +87,9 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "--evalstudio-fail-on": {
             "metavar": "REASONS",
-            "help": "what fails the session beside failed items, comma-separated: 'case' (a regressed case),"
-            " 'mean' (a metric that is worse), 'gone' (a case that is missing), 'unchecked' (a case that an"
-            " evaluator no longer scores), or 'none'",
+            "help": "what fails the session in addition to failed items, comma-separated: 'case' (a regressed"
+            " case), 'mean' (a metric that is worse), 'gone' (a case that is missing), 'unchecked' (a case"
+            " that an evaluator no longer scores), or 'none'",
         },
         "--evalstudio-estimate": {
             "action": "store_true",

@@ -36,8 +36,6 @@ REPLACED = {
     r"pytest items?\b": "test",
 }
 """Words of earlier versions, and what the pages say now."""
-WORDED_BY_CODE = ("docs/reference/configuration.md", "docs/reference/suites.md")
-"""Pages whose tables have replaced words from docstrings and descriptions of options."""
 EVERY_PAGE = pytest.mark.parametrize("page", [*PAGES, *DEVELOPER_PAGES], ids=name_of)
 
 
@@ -48,10 +46,7 @@ def test_a_page_uses_standard_terms(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_a_page_does_not_use_replaced_words(page: Path) -> None:
-    text = read(page)
-    if name_of(page) in WORDED_BY_CODE:
-        text = re.sub(r"<!-- table \w+ -->.*?<!-- end of table -->", "", text, flags=re.DOTALL)
-    assert not used_words(text, REPLACED)
+    assert not used_words(read(page), REPLACED)
 
 
 def used_words(page: str, words: Mapping[str, str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -42,6 +43,7 @@ _BY_NEED = {
         stereotypes toxicity""",
     _FORM: "looping_detection perplexity questions_drift self_consistency",
 }
+_ANSWER = "actual_output"
 _BY_INPUT = {
     "condition": "a condition, a schema or expected files",
     "expected_output": "an expected answer",
@@ -74,18 +76,31 @@ def choice() -> Iterator[str]:
 def details() -> Iterator[str]:
     """Yield meaning, metrics, inputs, options and source of each evaluator."""
     plugins = Registry().evaluators
+    cited: set[str] = set()
     for id in plugins:
         spec, cls = plugins.spec(id), plugins.get(id)
         yield from ("", f"### {id}", "")
         yield from paragraphs(cls)
         yield from _metrics(spec)
         facts = [*_only_metric(spec), *_needs(spec), *_options(cls)]
-        facts.append(f"Source: {source_line(cls)}")
+        source = _shortened(source_line(cls))
+        title = re.search(r" \([^()]{20,}\)", source)
+        if title and title[0] in cited:
+            source = source.replace(title[0], "")
+        elif title:
+            cited.add(title[0])
+        facts.append(f"Source: {source}")
         if id in DEFAULT_EVALUATORS:
             facts.append("It runs by default.")
         if needs_labels(spec):
             facts.append("† Do not gate on it without labels of your own.")
         yield from ("", " ".join(facts))
+
+
+def _shortened(source: str) -> str:
+    """Return a source without the place in documents whose places have the names of evaluators."""
+    short = re.sub(r"^(?:H2O )?Eval Studio(?: user guide)?, [^;.]*\.$", "H2O Eval Studio.", source)
+    return short.replace("Mosaic AI Agent Evaluation, LLM judges reference", "Mosaic AI Agent Evaluation")
 
 
 def needs_labels(spec: EvaluatorSpec) -> bool:
@@ -121,23 +136,38 @@ def _bound(metric: Metric) -> str:
 
 _MAX_DESCRIBED = 5
 """An evaluator with more metrics is shown with their names only, which say what they are."""
+_NAMED_ONLY = (
+    "answer_semantic_sentence_similarity",
+    "bleu",
+    "context_relevancy_soft",
+    "hcat_answer_relevancy",
+    "hcat_context_relevancy",
+    "hcat_groundedness",
+    "machine_translation_gptscore",
+    "perplexity",
+    "questions_drift",
+    "ragas",
+    "rouge",
+    "self_consistency",
+)
+"""Evaluators whose first sentence, with the names of their metrics, says what the metrics are."""
 
 
 def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
     """Yield the metrics of an evaluator that has several, or one with a range of its own."""
     if _is_boolean(spec) or _has_one_plain_metric(spec):
         return
-    kinds = {_kind(metric) for metric in spec.metrics}
-    if len(kinds) == 1 and kinds != {""}:
-        yield from ("", f"All metrics: {kinds.pop()}.")
-        kinds = {""}
     yield ""
-    if len(spec.metrics) > _MAX_DESCRIBED:
-        yield f"Metrics: {', '.join(_shown(metric) for metric in spec.metrics)}."
+    if spec.id not in _NAMED_ONLY and len(spec.metrics) <= _MAX_DESCRIBED:
+        for metric in spec.metrics:
+            kind = f" ({_kind(metric)})" if _kind(metric) else ""
+            yield f"* {_shown(metric)}{kind}: {_sentence(metric)}"
         return
+    by_kind: dict[str, list[str]] = {}
     for metric in spec.metrics:
-        kind = f" ({_kind(metric)})" if len(kinds) > 1 and _kind(metric) else ""
-        yield f"* {_shown(metric)}{kind}: {_sentence(metric)}"
+        by_kind.setdefault(_kind(metric), []).append(_shown(metric))
+    named = (f"{', '.join(names)}{f' ({kind})' if kind else ''}" for kind, names in by_kind.items())
+    yield f"Metrics: {'; '.join(named)}."
 
 
 def _is_boolean(spec: EvaluatorSpec) -> bool:
@@ -157,8 +187,12 @@ def _only_metric(spec: EvaluatorSpec) -> Iterator[str]:
 
 
 def _needs(spec: EvaluatorSpec) -> Iterator[str]:
-    if spec.needs:
-        yield f"Needs: {', '.join(spec.needs)}."
+    """Yield what a case needs in addition to an answer, which most evaluators read."""
+    needs = ", ".join(name for name in spec.needs if name != _ANSWER)
+    if _ANSWER not in spec.needs:
+        needs += "; no answer" if needs else "no answer"
+    if needs:
+        yield f"Needs: {needs}."
 
 
 def _shown(metric: Metric) -> str:
@@ -189,7 +223,9 @@ def _kind(metric: Metric) -> str:
 def _options(cls: type) -> Iterator[str]:
     defaults = {item.name: _default_of(item) for item in dataclasses.fields(cls)}
     options = [f"`{name}={defaults.get(name, '')}`" for name in parameters(cls)]
-    if options:
+    text = " ".join(paragraphs(cls))
+    are_described = all(defaults.get(name) == "null" and f"`{name}`" in text for name in parameters(cls))
+    if options and not are_described:
         yield f"Options: {', '.join(options)}."
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.core import guide_names
 from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES, EVALUATOR_NAMES, KNOWN_EVALUATORS, OPTIONS
+from support.table_rows import listed
 
 
 def evaluators() -> Iterator[tuple[str, ...]]:
-    """Yield the titles that are not our id in words, module and class, and our id of each evaluator."""
+    """Yield titles, module and class, and our id of each evaluator whose names are not our id in words."""
     for id in sorted(KNOWN_EVALUATORS):
         titles = ", ".join(title for title in EVALUATOR_NAMES.get(id, ()) if _words(title) != id) or "–"
         place = f"`{EVALUATOR_CLASSES[id]}`" if id in EVALUATOR_CLASSES else "–"
-        if (titles, place) != ("–", "–"):
+        name = EVALUATOR_CLASSES.get(id, "").rpartition(".")[2].removesuffix("Evaluator")
+        if titles != "–" or name.lower() not in ("", id.replace("_", "")):
             yield titles, place, f"`{id}`"
 
 
@@ -43,17 +45,19 @@ def others() -> Iterator[tuple[str, ...]]:
         " `PerturbationIntensity.HIGH`",
         "`comma`, `HIGH`",
     )
-    for name, id in guide_names.PERTURBATORS.items():
-        yield "Perturbators", f"`{name}`", f"`{id}`"
+    yield _pairs("Perturbators", guide_names.PERTURBATORS)
     suffix = guide_names.GENERATOR_SUFFIX
     yield "Generators of questions", f"`simple_factual{suffix}` and so on", "`simple_factual`"
-    for name, ours in guide_names.PROBLEM_TYPE_NAMES.items():
-        yield "Types of problems", f"`{name}`", f"`{ours}`"
+    yield _pairs("Types of problems", guide_names.PROBLEM_TYPE_NAMES)
     for name, side in guide_names.ARENA_REPLY.items():
         yield (
             "Replies of an arena's judge",
             f'`"choice": "{name}"`, `"scores": {{"{name}": 8}}`',
             f'`"choice": "{side}"`, `"score_{side}": 8`',
         )
-    for name, ours in guide_names.CONNECTION_KEYS.items():
-        yield "`llm_host_connection` as a mapping", f"`{name}`", f"`{ours}`"
+    yield _pairs("`llm_host_connection` as a mapping", guide_names.CONNECTION_KEYS)
+
+
+def _pairs(place: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return one row for names in the guide and, in the same order, names here."""
+    return place, listed(list(names)), listed(list(names.values()))

@@ -12,7 +12,6 @@ The line that opens a fenced block has its marks behind the language:
 * `folder="NAME"`: an example of its own, in another empty folder.
 * `port="8765"` on the first block of a folder: a free port is used in place of this one.
 * `configuration="NAME"`: a part of a configuration, which a test reads.
-* `signature="code"`: a signature that is made from the code.
 * `tested="NAME"`: a block that the test file of this name runs.
 * `not_run="REASON"`: a block that cannot be run here.
 
@@ -39,7 +38,7 @@ from support.pages import DOCS, PAGES, ROOT, name_of, read
 from support.real_servers import free_port
 
 COMMAND_LANGUAGES = ("sh", "bash", "console")
-MARKS_OF_OTHER_TESTS = frozenset({"adapter", "local_judge", "recipe", "configuration", "signature", "tested"})
+MARKS_OF_OTHER_TESTS = frozenset({"adapter", "local_judge", "recipe", "configuration", "tested"})
 """Marks of blocks that another test runs or checks."""
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)(?P<marks>[^`\n]*)\n(?P<body>.*?)^(?P=indent)```$",

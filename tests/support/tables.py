@@ -32,11 +32,8 @@ from pytest_evalstudio.contrib.redteam.owasp import owasp_table
 from pytest_evalstudio.contrib.validation.workflow.guidance import default_guidance
 from pytest_evalstudio.contrib.validation.workflow.policy import CoverageShares, default_policy
 from pytest_evalstudio.core.attachments import DOCX, MEDIA_TYPES
-from pytest_evalstudio.core.cases import Answer, Exchange
 from pytest_evalstudio.core.defaults import REPORT_FOLDER
 from pytest_evalstudio.core.docstrings import summary_of
-from pytest_evalstudio.core.flips import Flip
-from pytest_evalstudio.core.outcomes import Metric, Outcome, Verdict
 from pytest_evalstudio.core.plugins.contrib import contribs
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.formats.config import DEFAULT_EVALUATORS, Configuration
@@ -46,8 +43,6 @@ from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.hosts._replies import POINTERS
 from pytest_evalstudio.plugin.options import SUFFIXES
 from pytest_evalstudio.plugin.settings import DEFAULT_CACHE
-from pytest_evalstudio.record.items import RecordRow
-from pytest_evalstudio.record.schema import EvaluatorEntry, Item, ModelEntry, Run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -169,19 +164,24 @@ def _summary_of_package(name: str) -> str:
 
 _OF_NETWORK = ("proxy", "ca_file", "verify_tls")
 """Parameters of all hosts that reach a service."""
+_CHAT_HOST = "openai_compatible"
+"""Host whose parameters other hosts of chat services have, too."""
 
 
 def hosts() -> Iterator[str]:
     plugins = Registry().hosts
     yield from head("Host", "Kind", "`cache`", "Images and files", "Source of answers", "Parameters")
     first_with: dict[tuple[str, ...], str] = {}
-    for id in sorted(plugins, key=lambda id: (id != "openai_compatible", id)):
+    of_chat = tuple(parameters(plugins.get(_CHAT_HOST)))
+    for id in sorted(plugins, key=lambda id: (id != _CHAT_HOST, id)):
         first_with.setdefault(tuple(parameters(plugins.get(id))), id)
     for id in plugins:
         spec = plugins.spec(id)
         names = tuple(parameters(plugins.get(id)))
         same = first_with[names]
-        shown = listed([name for name in names if name not in _OF_NETWORK])
+        base = of_chat if set(of_chat) < set(names) else ()
+        added = listed([name for name in names if name not in (*base, *_OF_NETWORK)])
+        shown = f"as `{_CHAT_HOST}`, and {added}" if base else added
         yield row(
             f"`{id}`",
             "LLM or RAG" if spec.kind == "both" else spec.kind.upper(),
@@ -214,11 +214,14 @@ def attacks() -> Iterator[str]:
     """Describe what withstands each kind of attack, and what gives way to it."""
     generators = Registry().generators
     yield from head("Attack", "What it does", "Withstands", "Gives way")
+    first_with: dict[str, str] = {}
     for id in sorted(generators, key=lambda id: (generators.spec(id).unanswerable, id)):
         spec = generators.spec(id)
         if spec.purpose == "adversarial":
             ways = [*([] if spec.unanswerable else ["the fact"]), *(["a refusal"] * spec.refusal_withstands)]
-            yield row(f"`{id}`", spec.description, " or ".join(ways), spec.concession)
+            first = first_with.setdefault(spec.concession, id)
+            concession = spec.concession if first == id else f"as `{first}`"
+            yield row(f"`{id}`", spec.description, " or ".join(ways), concession)
 
 
 def owasp() -> Iterator[str]:
@@ -235,10 +238,10 @@ def owasp() -> Iterator[str]:
 
 def guidance() -> Iterator[str]:
     """Describe the editions of the guidance."""
-    yield from head("Id", "Edition", "Date", "Status")
+    yield from head("Edition", "Date", "Status")
     for edition in default_guidance().editions:
-        title = f"[{edition.title}]({edition.link})" if edition.link else edition.title
-        yield row(edition.id, title, edition.date, edition.status)
+        title = f"[{edition.id}]({edition.link})" if edition.link else edition.id
+        yield row(title, edition.date, edition.status)
 
 
 def tiers() -> Iterator[str]:
@@ -250,10 +253,31 @@ def tiers() -> Iterator[str]:
         yield row(f"`{name}`", str(tier.min_cases), str(tier.min_labels), *values)
 
 
+_KEY_OF_OPTION = {
+    "--evalstudio-fail-on": "comparison.fail_on",
+    "evalstudio_pass": "pass",
+    "evalstudio_unchecked": "unchecked",
+    "evalstudio_incomplete_answers": "incomplete_answers",
+    "evalstudio_shrink_flips": "perturbations.shrink_calls",
+    "evalstudio_cache": "cache",
+    "evalstudio_baseline": "baseline",
+    "evalstudio_name": "run.name",
+}
+"""Options that set a key of the configuration, which has their meaning."""
+
+
 def options() -> Iterator[str]:
     yield from head("Option", "Meaning")
     for name, text in Options().declared:
-        yield row(f"`{name}`", as_sentence(text))
+        yield row(f"`{name}`", _meaning_of_option(name.split()[0], text))
+
+
+def _meaning_of_option(name: str, text: str) -> str:
+    """Return the key of the configuration that an option sets, else the option's own text."""
+    key = _KEY_OF_OPTION.get(name)
+    if key is None:
+        return as_sentence(text)
+    return f"Sets `{key}`, comma-separated." if "comma-separated" in text else f"Sets `{key}`."
 
 
 def ini_keys() -> Iterator[str]:
@@ -261,7 +285,7 @@ def ini_keys() -> Iterator[str]:
     for name, text, default in Options().ini:
         patterns = " ".join(f"`{pattern}`" for pattern in default or ())
         more = f" Default: {patterns}, with the suffixes {listed(SUFFIXES)}." if patterns else ""
-        yield row(f"`{name}`", f"{as_sentence(text)}{more}")
+        yield row(f"`{name}`", f"{_meaning_of_option(name, text)}{more}")
 
 
 _CONFIGURATION = {
@@ -437,16 +461,6 @@ def subcommands() -> list[tuple[str, str, argparse.ArgumentParser]]:
     ]
 
 
-_RECORD = (Run, EvaluatorEntry, Metric, ModelEntry, Item, RecordRow, Answer, Exchange, Outcome, Verdict, Flip)
-
-
-def record() -> Iterator[str]:
-    """Describe the objects of a record's lines."""
-    yield from head("Object", "Content")
-    for struct in _RECORD:
-        yield row(f"`{struct.__name__}`", as_sentence(summary_of(struct)))
-
-
 def guide_table(rows: Callable[[], Iterator[tuple[str, ...]]], *titles: str) -> Iterator[str]:
     """Yield a table of names of H2O Eval Studio's documents."""
     yield from head(*titles)
@@ -461,7 +475,6 @@ TABLES: Mapping[str, Callable[[], Iterator[str]]] = {
     "optional_parts": optional_parts,
     "evaluator_choice": evaluator_tables.choice,
     "evaluator_details": evaluator_tables.details,
-    "record": record,
     "hosts": hosts,
     "perturbators": perturbators,
     "attacks": attacks,

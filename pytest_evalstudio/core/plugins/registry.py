@@ -199,7 +199,7 @@ class PluginRegistry(Generic[P, S]):
 
 
 class Registry:
-    """The plugins that one session knows.
+    """The plugins that one session knows, to which `pytest_evalstudio_register` in a conftest.py adds.
 
     Attributes:
         kinds: all kinds, for code that treats them alike.
@@ -230,27 +230,27 @@ class Registry:
         return tuple(value for value in vars(self).values() if isinstance(value, PluginRegistry))
 
     def add_evaluator(self, cls: type[Any]) -> None:
-        """Add an evaluator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        """Add an evaluator class."""
         self.evaluators.add(cls)
 
     def add_host(self, cls: type[Any]) -> None:
-        """Add a host class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        """Add a host class."""
         self.hosts.add(cls)
 
     def add_perturbator(self, cls: type[Any]) -> None:
-        """Add a perturbator class, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        """Add a perturbator class."""
         self.perturbators.add(cls)
 
     def add_step(self, cls: type[Any]) -> None:
-        """Add a step of workflows, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        """Add a step of workflows."""
         self.steps.add(cls)
 
     def add_generator(self, cls: type[Any]) -> None:
-        """Add a generator of test questions, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        """Add a generator of test questions."""
         self.generators.add(cls)
 
     def add_section(self, function: Section) -> None:
-        """Add a section of the report's page, e.g. from `pytest_evalstudio_register` in a conftest.py."""
+        """Add a section of the report's page."""
         self.sections.add(function)
 
 
