@@ -41,14 +41,14 @@ def recorded_tool(function: F | None = None, /, *, name: str = "") -> F | Callab
         function: the tool, a plain or coroutine function.
         name: of the tool in the recorded calls; the function's name where not given.
 
-    >>> from pytest_evalstudio.core.restored import Restored, replaying
+    >>> from pytest_evalstudio.core.restored import Restored, ToolReplay
     >>> @recorded_tool
     ... def get_rate(currency):
     ...     return 9.0
     >>> get_rate("NOK")
     9.0
     >>> call = ToolCall(name="get_rate", arguments={"currency": "NOK"}, result="0.9")
-    >>> with replaying(Restored(calls=(call,))):
+    >>> with ToolReplay(Restored(calls=(call,))):
     ...     get_rate("NOK")
     0.9
     """

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from typing import Any, Literal
 
@@ -61,11 +60,11 @@ class ToolReplay:
 
     def __init__(self, restored: Restored | None) -> None:
         self._is_replay = restored is not None and restored.calls is not None
-        self._live = restored.live_tools if restored is not None else frozenset()
+        self._live: Collection[str] = restored.live_tools if restored is not None else ()
         self._waiting: dict[tuple[str, str], list[ToolCall]] = {}
         self.called: set[str] = set()
         self.refused = ""
-        for call in (restored.calls if restored is not None else None) or ():
+        for call in (restored.calls or ()) if restored is not None else ():
             self._waiting.setdefault(_identity(call.name, call.arguments), []).append(call)
 
     def recorded(self, name: str, arguments: dict[str, Any]) -> ToolCall | None:
@@ -88,16 +87,14 @@ class ToolReplay:
             f" [cause.tools.{name}] replay = true lets a replay call it"
         )
 
+    # A class with these two costs half of a generator; every answer of an application has one.
+    def __enter__(self) -> ToolReplay:
+        """Note the tools that are called within the context, and give recorded results to them."""
+        self._token = TOOL_REPLAY.set(self)
+        return self
 
-@contextlib.contextmanager
-def replaying(restored: Restored | None) -> Iterator[ToolReplay]:
-    """Note the tools that are called within the context, and give recorded results to them."""
-    replay = ToolReplay(restored)
-    token = TOOL_REPLAY.set(replay)
-    try:
-        yield replay
-    finally:
-        TOOL_REPLAY.reset(token)
+    def __exit__(self, *_: object) -> None:
+        TOOL_REPLAY.reset(self._token)
 
 
 def _identity(name: str, arguments: Mapping[str, Any]) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from msgspec import structs
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.core.restored import RestorablePart, replaying
+from pytest_evalstudio.core.restored import RestorablePart, ToolReplay
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.hosts._callables import Call, called, state_of
 from pytest_evalstudio.hosts._threads import CallThread, Start, start_thread
@@ -213,7 +213,7 @@ class ApplicationHost:
             HostFault: if the code raises or returns no answer, or a tool was called that a replay must not
                 call.
         """
-        with replaying(prompt.restored) as replay:
+        with ToolReplay(prompt.restored) as replay:
             restored = prompt.restored
             names_chunks = restored is not None and (restored.chunks is not None or restored.calls is None)
             if self._parts is not None and (names_chunks or self._application is None):

@@ -25,6 +25,7 @@ from pytest_evalstudio.plugin.keys import (
     PAYLOAD,
     PLAN_CHANNEL,
     SCORE,
+    SCORED,
     SESSION,
     SPENT,
     UNCOLLECTED,
@@ -176,7 +177,8 @@ class SessionHooks:
             yield
         finally:
             self._logged = None
-            self._counts.note_outcome(report)
+            if SCORED in report.__dict__:
+                self._counts.note_outcome(report)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Generator[None, Any, Any]:

@@ -80,6 +80,11 @@ def _model_parameter(label: str) -> ModelParameter:
     return ModelParameter(params={MODEL: label}, id=item_name(label))
 
 
+@functools.lru_cache(maxsize=1)
+def _is_of_vs_code(config: pytest.Config) -> bool:
+    return bool(config.pluginmanager.hasplugin(VSCODE_PLUGIN))
+
+
 class EvalItem(FixtureItem):
     """One test case put to one model.
 
@@ -115,7 +120,7 @@ class EvalItem(FixtureItem):
         # Plugins keep models apart by the parameters of a test; the task is released before the teardown.
         # The plugin of VS Code takes an item with parameters for one of a Python file: its discovery of the
         # whole workspace would end with an IndexError.
-        if not self.config.pluginmanager.hasplugin(VSCODE_PLUGIN):
+        if not _is_of_vs_code(self.config):
             self.callspec = _model_parameter(task.model.label)
         if host_fixture:
             self.add_marker(pytest.mark.usefixtures(host_fixture))

@@ -67,9 +67,9 @@ class SessionCounts:
             self.ended.add(report.nodeid)
 
     def note_outcome(self, report: pytest.TestReport) -> None:
-        """Take a report as all plugins have left it."""
+        """Take the report of a test that fails when scored, as all plugins have left it."""
         # Not "rerun", which a plugin makes of an attempt that another one follows.
-        if hasattr(report, SCORED) and report.outcome in ("passed", "skipped"):
+        if report.outcome in ("passed", "skipped"):
             self.overruled[report.nodeid] = None
 
     def failed_besides(self) -> list[str]:

@@ -34,7 +34,13 @@ from pytest_evalstudio.record.items import ItemHead
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
 from pytest_evalstudio.scoring.confirming import is_unconfirmed
 from pytest_evalstudio.scoring.masking import masked
-from pytest_evalstudio.scoring.messages import brief_headline, error_cause, failure_signature, misses
+from pytest_evalstudio.scoring.messages import (
+    brief_headline,
+    error_cause,
+    failure_signature,
+    has_misses,
+    misses,
+)
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.recording import BROKEN, attempt_of, item_entry
 from pytest_evalstudio.scoring.results import Result
@@ -98,6 +104,7 @@ def amend_report(
         clean_report(report, mask)
     else:
         _shorten(call, report)
+    result = None
     if isinstance(item, EvalItem):
         _share_values(item, report)
         _share_time(item, call, report)
@@ -106,7 +113,7 @@ def amend_report(
             show_figures(report, item.config, result)
         if result is not None and (report.failed or hasattr(report, "wasxfail")):
             _attach_summary(item, report, result, mask)
-    if scored := scored_verdict(item, call, report):
+    if scored := scored_verdict(item, call, report, result if report.when == "call" else None):
         setattr(report, SCORED, scored)
     if report.when == "call" or (report.when == "setup" and not report.passed):
         _attach_payload(item, report, context)
@@ -192,36 +199,37 @@ def _share_time(item: EvalItem, call: pytest.CallInfo[Any], report: pytest.TestR
 
 
 def scored_verdict(
-    item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport
+    item: pytest.Item, call: pytest.CallInfo[Any], report: pytest.TestReport, result: Result | None
 ) -> Literal["failed", "error", ""]:
     """Return "failed" or "error" for a test that fails when scored, whatever other plugins report of it.
 
     An expected failure, by a mark or by `pytest.xfail()`, is none.
+
+    Args:
+        result: of a test case in its call; before that, the chunk of the item may have it although its set-up
+            was skipped.
     """
-    if not (isinstance(item, EvalItem | RecordedItem) or CHECKS in item.stash):
+    raised = None
+    if call.excinfo is not None:
+        raised = call.excinfo.value
+        if isinstance(raised, pytest.skip.Exception | pytest.xfail.Exception):
+            return ""
+    elif result is None or not (result.errors or has_misses(result)):
         return ""
-    raised = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(raised, pytest.skip.Exception | pytest.xfail.Exception):
+    if not (isinstance(item, EvalItem | RecordedItem) or CHECKS in item.stash):
         return ""
     if hasattr(report, "wasxfail") and item.get_closest_marker("xfail") is not None:
         return ""
-    # Of a set-up that passes nothing is known: the chunk of the item has its result before its call.
-    if (
-        isinstance(item, EvalItem)
-        and report.when == "call"
-        and (result := item.finished_result()) is not None
-    ):
+    if result is not None:
         if result.errors:
             return "error"
-        return "failed" if misses(result) and not is_unconfirmed(result) else ""
-    if raised is None:
-        return ""
+        return "failed" if has_misses(result) and not is_unconfirmed(result) else ""
     return "error" if report.when == "setup" else "failed"
 
 
 def _verdict(report: pytest.TestReport) -> VerdictWord:
-    if scored := getattr(report, SCORED, ""):
-        return "error" if scored == "error" else "failed"
+    if SCORED in report.__dict__:
+        return "error" if report.__dict__[SCORED] == "error" else "failed"
     if hasattr(report, "wasxfail"):
         return "xfailed" if report.skipped else "xpassed"
     if report.when == "setup" and report.failed:
@@ -250,7 +258,8 @@ def _payload(item: EvalItem, report: pytest.TestReport, context: ReportContext) 
     verdicts = result.verdicts if result is not None else ()
     tables = item_tables(item.planned, verdicts, context.announced, context.run_wide)
     tables.spans.update(context.services.spans.take())
-    if (more := context.services.entries.pop(item.nodeid, None)) is not None:
+    entries = context.services.entries
+    if entries and (more := entries.pop(item.nodeid, None)) is not None:
         tables.causes.update(more.causes)
     entry = item_entry(head, result, context.run_wide, context.segments)
     item.stash.setdefault(ATTEMPTS, []).append(attempt_of(entry))

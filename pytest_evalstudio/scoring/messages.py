@@ -89,11 +89,16 @@ def misses(result: Result) -> list[str]:
 
 def has_misses(result: Result) -> bool:
     """Return whether something fails the item; see `misses`."""
-    return (
-        bool(result.response.reason)
-        or any(reached.missed and result.decides(selected) for selected, reached in result.verdicts.items())
-        or any(flip.fails for flip in result.flips)
-    )
+    if result.response.reason:
+        return True
+    # Loops, not generators: this is asked several times for each item.
+    for selected, reached in result.verdicts.items():
+        if reached.missed and result.decides(selected):
+            return True
+    for flip in result.flips:  # noqa: SIM110
+        if flip.fails:
+            return True
+    return False
 
 
 def skip_reason(result: Result) -> str:
