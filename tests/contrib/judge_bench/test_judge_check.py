@@ -253,7 +253,7 @@ def test_kappa_is_scikit_learns(pairs: list[tuple[bool, bool]]) -> None:
 def test_labels_of_other_answers_are_an_error(tmp_path: Path) -> None:
     lab, _ = setting(tmp_path)
     with pytest.raises(
-        DataError, match=r"none of its answers has a label; the file has e\.g\. key 'a', model_key 'm'"
+        DataError, match=r"no label belongs to one of its answers; the file has e\.g\. key 'a', model_key 'm'"
     ):
         check_judge(
             lab,
