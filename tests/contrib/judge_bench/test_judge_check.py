@@ -265,7 +265,7 @@ def test_labels_of_other_answers_are_an_error(tmp_path: Path) -> None:
 
 def test_an_evaluator_without_a_judge_is_an_error(tmp_path: Path) -> None:
     lab, labels = setting(tmp_path)
-    with pytest.raises(ConfigurationError, match="'rouge' asks no judge"):
+    with pytest.raises(ConfigurationError, match="'rouge' does not ask a judge"):
         check_judge(
             lab, labels, "rouge", config=configuration({"judge": {"host": "python", "target": harsh}})
         )

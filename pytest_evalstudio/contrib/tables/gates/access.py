@@ -61,12 +61,12 @@ class TableAccess:
         protocol = scheme[1].lower()
         if protocol not in self.protocols:
             raise DataError(
-                "is a URL, which a scores file may use only if your configuration allows it; add [scores]"
+                "is a URL, which a scores file may use only if your configuration permits it; add [scores]"
                 f' protocols = ["{protocol}"]'
             )
         if protocol in _WEB and not self.allow_private_hosts and not _is_public_host(table):
             raise DataError(
-                "points to a host that is not public; allow it with [scores] allow_private_hosts = true"
+                "points to a host that is not public; permit it with [scores] allow_private_hosts = true"
             )
         return table
 
