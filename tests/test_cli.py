@@ -135,7 +135,7 @@ def test_a_sound_file_is_fine(capsys, name, content, said):
         ),
         ("d.csv", "a,b\n", "d.csv:1:1: has no column `input`"),
         ("x.json", {"name": "x"}, "x.json: has no supported format"),
-        ("x.txt", "", "x.txt: is none of .json"),
+        ("x.txt", "", "x.txt: the file type is unknown; use one of .json"),
         (
             "evalstudio.toml",
             "runs = 0",
@@ -425,4 +425,4 @@ def test_a_judge_is_checked_against_labels(
     assert main(arguments) == 0
     assert "agreement with people   1 (95 % interval" in capsys.readouterr().out
     assert main([*arguments[:-1], "rouge"]) == 2
-    assert "asks no judge" in capsys.readouterr().err
+    assert "does not ask a judge" in capsys.readouterr().err

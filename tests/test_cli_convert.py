@@ -97,8 +97,8 @@ def test_of_a_lab_with_two_models_one_is_chosen(capsys):
     assert main(["convert", "lab.json", "-o", "set.json"]) == 2
     assert (
         capsys.readouterr().err
-        == "evalstudio: lab.json: holds answers of 2 models, and an evaluation set those of one: choose one"
-        " of one, two by --model NAME\n"
+        == "evalstudio: lab.json: holds answers of 2 models, and an evaluation set can only hold one"
+        " model: choose one of one, two by --model NAME\n"
     )
     assert main(["convert", "lab.json", "-o", "set.json", "--model", "two"]) == 0
     assert read("set.json")[0]["response"] == "m2"

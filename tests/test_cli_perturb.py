@@ -189,7 +189,7 @@ def test_a_judge_without_a_usable_word_leaves_a_note(capsys):
 def test_in_a_run_a_judges_words_would_differ_from_worker_to_worker():
     with pytest.raises(
         Exception,
-        match="a judge's words differ from process to process; write the cases with `evalstudio perturb`",
+        match="a judge writes different text each time; write the cases once with `evalstudio perturb`",
     ):
         parse_perturbations("contextual_misinformation:by=judge", Registry())
 

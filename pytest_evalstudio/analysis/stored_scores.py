@@ -152,8 +152,9 @@ def _add_columns(scores: Scores, columns: Iterable[Column]) -> None:
         previous = scores.columns.setdefault(column.key, column)
         if previous.embedder != column.embedder:
             raise DataError(
-                f"{column.key} is of the embedder {column.embedder!r} here and of {previous.embedder!r}"
-                " there; scores of two do not compare"
+                f"{column.key} was scored with the embedder {column.embedder!r} here and with"
+                f" {previous.embedder!r} in an earlier file; scores of different embedders cannot be"
+                " compared. Score both with the same embedder"
             )
 
 
@@ -180,9 +181,9 @@ def _add(answer: TableAnswer, column: str, run: int, value: object, path: Path) 
     scores = answer.scores.setdefault(column, {})
     if run in scores:
         raise DataError(
-            f"has a second score by {column} for {answer.key!r} of model {answer.model_key!r} in"
-            f" {answer.file!r}; give each run's results once, and in Python tests a `key=` to each of several"
-            " answers to one question",
+            f"has two scores by {column} for {answer.key!r} of model {answer.model_key!r} in"
+            f" {answer.file!r}; give the results of each run once. In Python tests, give each answer"
+            " to the same question its own `key=`",
             source=str(path),
         )
     scores[run] = float(value)  # type: ignore[arg-type]

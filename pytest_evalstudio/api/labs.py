@@ -283,8 +283,8 @@ def documents_location(documents: str | Path | None, home: Path) -> str:
 def _runs(name: str, value: object) -> int:
     if isinstance(value, SequentialRuns):
         raise ConfigurationError(
-            f"model {name!r}: runs with `stop` ends by the verdicts of a pytest run, and no answer is judged"
-            " here; give the number of repeats, e.g. --runs 5"
+            f"model {name!r}: runs with `stop` needs the verdicts of a pytest run, and this command"
+            " judges no answers; give a number of repeats, e.g. --runs 5"
         )
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ConfigurationError(f"model {name!r}: runs = {value!r}: must be a whole number, 1 or more")

@@ -56,7 +56,10 @@ def rescored(
             configured = [selected.id for selected in plan.selected]
         ids = [id for id in ids if id in configured]
     if not ids:
-        raise ConfigurationError("--rescore: no evaluator of the base run is configured; name one")
+        raise ConfigurationError(
+            "--rescore: `evaluators` in the configuration contains no evaluator of the base run that"
+            " can score it again; add one"
+        )
     config = config.model_copy(update={"evaluators": ids})
     by_file: dict[str, list[Item]] = {}
     for item in reader.items():

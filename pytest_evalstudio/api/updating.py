@@ -98,7 +98,9 @@ def updated_file(path: Path, observed: Sequence[Observation], condition: str = "
             masked data.
     """
     if path.suffix.lower() in CSV_SUFFIXES:
-        raise DataError("only suites of JSON and YAML are updated", source=str(path))
+        raise DataError(
+            "only JSON and YAML suites can be updated; edit this CSV file by hand", source=str(path)
+        )
     before = after = read_text(path)
     for each in observed:
         source = read_source(path) if after == before else _parsed(after, path)
@@ -132,7 +134,7 @@ def _place(source: Source, key: str) -> tuple[list[str | int], dict[str, Any], b
     # Faulty cases are left out of the suite, so that the others have other places in the file.
     if errors:
         raise DataError(
-            f"{len(errors)} of its test cases cannot be read; `evalstudio validate` says why",
+            f"{len(errors)} of its test cases cannot be read; run `evalstudio validate` to see why",
             source=source.name,
         )
     for test_number, test in enumerate(suite.tests):
@@ -153,10 +155,14 @@ def _expectation(
     if condition:
         match = parse_condition(condition).check(observed.text)
         if not match.passed:
-            raise DataError(f"the observed answer does not meet the new condition: lacks {match.failed}")
+            raise DataError(
+                f"the observed answer does not meet the new condition: lacks {match.failed}; correct"
+                " --condition"
+            )
         if "constraints" in raw:
             raise DataError(
-                f"{observed.key!r} has constraints; write the condition in their place by hand",
+                f"{observed.key!r} has `constraints`, which this command cannot change; replace them with"
+                " a `condition` by hand",
                 source=source.name,
             )
         return "condition", condition
@@ -164,12 +170,16 @@ def _expectation(
         return "expected_tool_calls", [expected_call(call).to_dict() for call in observed.calls]
     if has_condition and not raw.get("expected_output"):
         raise DataError(
-            f"{observed.key!r} has a condition alone; give the new one by --condition. Observed answer:"
-            f" {masked(observed.text)}",
+            f"{observed.key!r} has a condition and no expected output; give the new condition with"
+            f" --condition. Observed answer: {masked(observed.text)}",
             source=source.name,
         )
     if not observed.text.strip():
-        raise DataError(f"{observed.key!r} was answered without text", source=source.name)
+        raise DataError(
+            f"the answer to {observed.key!r} has no text; run its test again, or edit the expectation"
+            " by hand",
+            source=source.name,
+        )
     if is_sensitive(observed.text):
         raise DataError(
             f"the answer of {observed.key!r} has personal data or secrets, which a record masks; edit the"

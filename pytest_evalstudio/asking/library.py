@@ -190,7 +190,9 @@ class Library:
         if self._is_remote:
             raise ConfigurationError(f"{self._index}: a library at a URL cannot be changed from here")
         if not licence.strip() or not source.strip():
-            raise ConfigurationError("licence and source are needed: others must know what they may do")
+            raise ConfigurationError(
+                "give a licence and a source, so that others know how they may use the suite"
+            )
         suite = TestSuite.load(path)
         folder = self.folder / path.stem
         # Before anything is copied, so that a missing document leaves no half of a suite.
@@ -228,7 +230,10 @@ class Library:
     def _file(self, entry: LibraryEntry) -> Path:
         # An index of others must not lead to files elsewhere on this machine, or to another server.
         if "://" in entry.file or entry.file.startswith("/") or ".." in entry.file.split("/"):
-            raise DataError(f"suite {entry.name!r}: its file {entry.file!r} must lie beside the index")
+            raise DataError(
+                f"suite {entry.name!r}: its file {entry.file!r} must be a relative path below the folder"
+                " of the index"
+            )
         return self._path(f"{self._index.rpartition('/')[0] or '.'}/{entry.file}")
 
     def _document(self, entry: LibraryEntry, document: str) -> str:

@@ -56,7 +56,9 @@ class ModelUser:
         if exchanges and (end := end_of(self.user, exchanges)) is not None:
             return end
         if self.open_model is None:
-            raise EvaluationError("a user without replies is played by a judge model; configure [judge]")
+            raise EvaluationError(
+                "the user has no `replies`, so a judge model must play it; configure [judge]"
+            )
         judge = self.open_model()
         # The judge waits for its own requests, which may run in the event loop of this coroutine.
         [[judgement, *_]] = await in_thread(lambda: judge.follow([lambda: _ask(self.user, exchanges)]))
@@ -68,7 +70,10 @@ class ModelUser:
         if not message.strip():
             return end_without_reply(self.user)
         if _ASSISTANT.match(message) or (exchanges and message == exchanges[-1].answer.text):
-            raise EvaluationError("the judge model left its role: it wrote what an assistant writes")
+            raise EvaluationError(
+                "the judge model that plays the user replied as the assistant; run the test again, or use"
+                " another judge model"
+            )
         return str(message)
 
 

@@ -105,7 +105,7 @@ class HostRequests:
             raise HostFault(f"host {self._spec.id!r} gave an Answer whose {fault}")
         if answer.cost_usd is not None and answer.cost_usd < 0:
             raise HostFault(
-                f"the answer has a negative cost, {answer.cost_usd:g} USD, with which no budget can be held;"
+                f"the answer has a negative cost, {answer.cost_usd:g} USD, so no budget can be checked;"
                 " correct the cost that the application reports",
                 answered=True,
             )

@@ -49,7 +49,9 @@ class PromptTemplate:
         except TemplateSyntaxError as exc:
             raise ConfigurationError(f"{source.file}:{exc.lineno}: {exc.message}") from None
         if any(True for _ in meta.find_referenced_templates(tree)):
-            raise ConfigurationError(f"{source.file}: it names another template; a prompt is a single file")
+            raise ConfigurationError(
+                f"{source.file}: includes another template; write the whole prompt in a single file"
+            )
         names = meta.find_undeclared_variables(tree)
         for name in sorted(names - {*VARIABLES, *ALIASES}):
             remedy = f"A prompt can use: {', '.join(VARIABLES)}."
@@ -59,7 +61,7 @@ class PromptTemplate:
                 remedy = f"There are: {', '.join(BLOCKS)}."
                 raise ConfigurationError(f"{source.file}: {unknown_name('block', name, BLOCKS, remedy)}")
         if self._template.blocks and "user" not in self._template.blocks:
-            raise ConfigurationError(f"{source.file}: it has a block system and none for the user; add one")
+            raise ConfigurationError(f"{source.file}: has a block `system` and no block `user`; add one")
         self.reads_case = "case" in names
 
     @property

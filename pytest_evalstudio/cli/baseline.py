@@ -120,14 +120,15 @@ def _check_saved(reader: RecordReader, arguments: argparse.Namespace) -> None:
     missing = missing_parts(reader.run, outcomes)
     if missing and not arguments.allow_partial:
         raise ConfigurationError(
-            f"{arguments.record}: the run {', '.join(missing)}: cases that are not in a baseline cannot"
-            " regress; run all of them, or save it by --allow-partial"
+            f"{arguments.record}: the run {', '.join(missing)}: a case that is not in the baseline"
+            " cannot be reported as regressed; run all cases, or save with --allow-partial"
         )
     if errors and not arguments.allow_errors:
         more = f" and {len(errors) - _NAMES_SHOWN:,} more" if len(errors) > _NAMES_SHOWN else ""
         raise ConfigurationError(
-            f"{arguments.record}: the run has errors, which cannot regress:"
-            f" {', '.join(errors[:_NAMES_SHOWN])}{more}; run them again, or save it by --allow-errors"
+            f"{arguments.record}: the run has errors, and a case with an error cannot be reported as"
+            f" regressed: {', '.join(errors[:_NAMES_SHOWN])}{more}; run them again, or save with"
+            " --allow-errors"
         )
 
 
@@ -153,7 +154,7 @@ def accept(arguments: argparse.Namespace) -> int:
     choice = Choice(keys=tuple(keys), fixed=arguments.fixed, changed=arguments.changed, prune=arguments.prune)
     with opened(path) as base, opened(record) as new:
         if new.path.resolve() == path.resolve():
-            raise ConfigurationError(f"{path}: is the record itself; give the record of a run")
+            raise ConfigurationError(f"{path}: is the baseline itself; give the record of a run")
         merge = Merge(base, new, renamed=renamed(arguments.model), with_answers=not arguments.no_answers)
         say(f"compared with {merge.base.label}")
         # Without a common case there is nothing to compare; the run then only adds cases.

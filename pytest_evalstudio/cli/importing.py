@@ -170,7 +170,9 @@ def import_one(arguments: argparse.Namespace) -> int:
         count = len(content.cases())
         size = f"{count} test case{'s' if count != 1 else ''}"
     if not count:
-        raise DataError("nothing could be imported", source=name)
+        raise DataError(
+            f"no record could be imported; check that the file is of the kind {arguments.kind}", source=name
+        )
     Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
     content.save(arguments.output)
     for note in result.notes:
@@ -185,7 +187,7 @@ def _import_traces(arguments: argparse.Namespace) -> int:
 
     is_suite = arguments.to == "suite"
     if arguments.to == "dataset" or arguments.map:
-        raise ConfigurationError("traces become a lab or a suite, without --map")
+        raise ConfigurationError("traces are imported as a lab or a suite; leave out --to dataset and --map")
     if not is_suite and (arguments.sample is not None or arguments.freeze_calls):
         raise ConfigurationError("--sample and --freeze-calls need --to suite")
     if arguments.sample is not None and arguments.sample < 1:
@@ -279,7 +281,8 @@ def _export_scores(arguments: argparse.Namespace) -> int:
 
     if not arguments.endpoint or arguments.output or arguments.model:
         raise ConfigurationError(
-            f"scores are sent to {arguments.kind} by --endpoint URL, without -o and --model"
+            f"{arguments.kind}: scores are only sent to a service; give --endpoint URL, and leave out"
+            " -o and --model"
         )
     with opened(arguments.file) as reader:
         scores = span_scores(reader.run, reader.items(), texts=arguments.texts)

@@ -118,7 +118,7 @@ def facts_of(path: str | os.PathLike[str]) -> FileFacts:
         media_type = media_type_of(content, os.fspath(path))
         if not media_type:
             raise ValueError(
-                "is none of PNG, JPEG, GIF, WebP, PDF, DOCX and text in UTF-8; convert it to one of them"
+                "is not a PNG, JPEG, GIF, WebP, PDF or DOCX file or UTF-8 text; convert it to one of them"
             )
         facts = FileFacts(
             media_type=media_type, size=len(content), sha256=hashlib.sha256(content).hexdigest()

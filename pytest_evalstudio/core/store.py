@@ -248,8 +248,8 @@ class Store:
 
     def _give_up(self, reason: object) -> None:
         self.warn(
-            f"there is no {self._title} in this run, {self.path} cannot be opened: {reason}; choose another"
-            " folder with -o evalstudio_cache=DIR"
+            f"this run does not use the {self._title}: {self.path} cannot be opened: {reason}; choose"
+            " another folder with -o evalstudio_cache=DIR"
         )
 
 

@@ -170,7 +170,9 @@ def read_tool_call(value: object) -> ToolCall:
     known = value if value.keys() <= _KEYS else _translated(value)
     name = known.get("name")
     if not isinstance(name, str) or not name:
-        raise ValueError('it has no name of a tool; write {"name": "search", "arguments": {"query": "fee"}}')
+        raise ValueError(
+            'the name of the tool is missing; write {"name": "search", "arguments": {"query": "fee"}}'
+        )
     result = known.get("result")
     arguments, text = _arguments(known.get("arguments"))
     return ToolCall(

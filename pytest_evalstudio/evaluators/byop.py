@@ -62,8 +62,7 @@ class Byop:
             hint = nearest(named[0], PLACEHOLDERS) if named else ""
             names = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
             raise ConfigurationError(
-                f"prompt: names no text that is to be judged. {hint or 'At least one of ' + names} must stand"
-                " in it"
+                f"prompt: contains no text to judge; add a placeholder. {hint or 'Placeholders: ' + names}"
             )
 
     @property

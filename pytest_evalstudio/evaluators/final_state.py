@@ -85,7 +85,9 @@ class FinalState:
             unmet = unmet_expectations(after, case.expected_state)
         except ValueError:
             fact = "the state is not whole JSON; records cut states after 20,000 characters"
-            return Outcome.error(f"{fact}, so that it cannot be scored again", OutcomeCode.INPUT_INVALID)
+            return Outcome.error(
+                f"{fact}, so it cannot be scored again; run the test again", OutcomeCode.INPUT_INVALID
+            )
         except EvaluationError as exc:
             return Outcome.error(str(exc), OutcomeCode.INPUT_INVALID)
         # Without the state before, None: that nothing changed is not known.

@@ -224,8 +224,8 @@ class HcatNliGroundedness:
         distance = entailment.distance if self.boundary == "logit" else entailment.margin
         if distance is None:
             raise EvaluationError(
-                "the NLI model has no final linear layer over its classes, so that there is no distance to a"
-                " boundary"
+                "the NLI model has no final linear layer over its classes, which this evaluator needs;"
+                " configure another model in [nli]"
             )
         return distance
 

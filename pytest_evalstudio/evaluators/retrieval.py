@@ -67,8 +67,8 @@ class ContextMeanReciprocalRank:
             raise ConfigurationError(f"context_mean_reciprocal_rank: mrr_relevant_chunk_threshold {fact}")
         if self.mrr_relevant_chunk_oor_idx < 1:
             raise ConfigurationError(
-                "context_mean_reciprocal_rank: mrr_relevant_chunk_oor_idx is at least 1, not"
-                f" {self.mrr_relevant_chunk_oor_idx}"
+                "context_mean_reciprocal_rank: mrr_relevant_chunk_oor_idx ="
+                f" {self.mrr_relevant_chunk_oor_idx}: must be 1 or more"
             )
 
     def score(self, cases: Sequence[Case], tools: Tools) -> list[Outcome]:

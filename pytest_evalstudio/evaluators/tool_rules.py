@@ -174,11 +174,11 @@ def read_rule(table: object, index: int) -> Rule:
         if not isinstance(value, types[name]) or (isinstance(value, bool) and types[name] is int):
             raise ConfigurationError(f"{location}.{name}: expected {types[name].__name__}, found {value!r}")
     if not table.get("tool"):
-        raise ConfigurationError(f'{location}: it names no tool; write tool = "*" for all')
+        raise ConfigurationError(f'{location}: `tool` is missing; write tool = "*" for all tools')
     if len(table) == 1:
         conditions = ", ".join(item.name for item in fields(Rule)[1:])
         raise ConfigurationError(
-            f"{location}: it says nothing about {table['tool']!r}; add one of {conditions}"
+            f"{location}: has no condition for {table['tool']!r}; add one of {conditions}"
         )
     return Rule(**table)
 

@@ -187,7 +187,8 @@ def _of_model(rows: Sequence[Row], names: Mapping[str, str], model: str) -> list
     if not model and len(keys) > 1:
         listed = ", ".join(names.get(key, key) for key in keys)
         raise DataError(
-            f"holds answers of {len(keys)} models, and an evaluation set those of one: choose one of {listed}"
+            f"holds answers of {len(keys)} models, and an evaluation set can only hold one model:"
+            f" choose one of {listed}"
         )
     return [row for row in rows if not model or model in (row.model_key, names.get(row.model_key))]
 

@@ -87,7 +87,7 @@ def _check_object(data: Mapping[str, object], names: Sequence[str]) -> None:
 
 def _check_path(path: str) -> None:
     if path != path.encode("utf-8", "replace").decode("utf-8"):
-        raise ValueError("the path has half of a character; correct it")
+        raise ValueError("the path contains an unpaired surrogate, which is not a character; correct it")
     if not path.strip():
         raise ValueError("the path is blank; write the path of a file")
     if path.startswith("data:"):
@@ -137,8 +137,8 @@ def attachment_of(item: AttachedFile, folder: Path | None, *, is_image: bool) ->
         raise ValueError(f"{_shown(item.path)} cannot be read: {exc.strerror or exc}; {_REMEDY}") from None
     if not item.is_recorded:
         raise ValueError(
-            f"{_shown(item.path)}: a suite that has no folder of its own reads no local file; save it beside"
-            " its files"
+            f"{_shown(item.path)}: this suite has no folder, so its local files cannot be found; save"
+            " it in the folder of its files"
         )
     return _without_file(item)
 
@@ -158,8 +158,8 @@ def _check_visible(item: AttachedFile, path: Path, folder: Path) -> None:
     below = os.path.relpath(os.path.realpath(path), os.path.realpath(folder))
     if any(part.startswith(".") for part in below.split(os.sep)):
         raise ValueError(
-            f"{_shown(item.path)} is hidden, or in a hidden folder, whose files are not sent; move it to a"
-            " name without a leading dot"
+            f"{_shown(item.path)} is hidden or in a hidden folder, and hidden files are not sent; move"
+            " it to a name without a leading dot"
         )
 
 
@@ -174,16 +174,15 @@ def _checked(item: AttachedFile, path: Path, *, is_image: bool) -> Attachment:
     if item.sha256 and facts.sha256 != item.sha256:
         if not item.is_recorded:
             raise ValueError(
-                f"{_shown(item.path)} has another content than its sha256 says; restore the file, or correct"
-                " the digest"
+                f"{_shown(item.path)} does not match its sha256; restore the file, or correct the digest"
             )
         # The recorded answer was given to the content of the digest, not to what the file holds now.
         return _without_file(item)
     if (facts.media_type in IMAGE_TYPES) != is_image:
         key, other = ("images", "files") if is_image else ("files", "images")
         raise ValueError(
-            f"{_shown(item.path)} is {facts.media_type} by its content, which is none of the types of"
-            f" `{key}`; name it under `{other}`, or convert it"
+            f"{_shown(item.path)} contains {facts.media_type}, which `{key}` does not accept; move it"
+            f" to `{other}`, or convert it"
         )
     return Attachment(
         name=item.path,
@@ -296,7 +295,9 @@ def check_attachments(source: Source, message: Any, *at: object, needs_files: bo
         )
     if source.is_remote and not all(item.is_recorded for item in (*message.images, *message.files)):
         raise source.error(
-            pointer(*at), "has images or files, and a file from a URL names none; save it beside them"
+            pointer(*at),
+            "has images or files, which are not read for a suite from a URL; download the suite and"
+            " save it beside them",
         )
     if source.folder is None or source.is_remote:
         return
@@ -309,6 +310,5 @@ def check_attachments(source: Source, message: Any, *at: object, needs_files: bo
             if needs_files and not attachment.location:
                 raise source.error(
                     pointer(*at, name, index),
-                    f"{_shown(item.path)} is missing, or has another content than its sha256 says; restore"
-                    " the file",
+                    f"{_shown(item.path)} is missing, or does not match its sha256; restore the file",
                 )

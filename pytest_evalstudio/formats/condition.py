@@ -359,7 +359,7 @@ class _Parser:
 
     def _check_pattern(self, pattern: str, offsets: list[int], opened: int) -> None:
         if too_much := excess(pattern):
-            raise self._fault(f"not a regular expression that is searched for: {too_much}", opened)
+            raise self._fault(f"this regular expression is not supported: {too_much}", opened)
         try:
             # `re` warns of possible nested sets, and pytest can raise warnings as errors.
             with warnings.catch_warnings():

@@ -468,7 +468,9 @@ def _use_own_names(config: Configuration) -> None:
         else:
             id = _own_evaluator(name, read)
         if id in tables:
-            raise ConfigurationError(f"{location}.{name}: is {id!r} here, which has a table too; join them")
+            raise ConfigurationError(
+                f"{location}.{name}: is {id!r}, which also has a table of its own; join the two tables"
+            )
         tables[id] = guide_names.own_options(
             str(table.get("type", id)), table, read, f"{location}.{name}", connections=config.connection
         )
@@ -559,6 +561,6 @@ def _check_names(config: Configuration) -> None:
     for index, name in enumerate(names):
         if name in names[:index]:
             raise ConfigurationError(
-                f"{config.file}: model.{index}.name: {name!r} is the name of model.{names.index(name)} too;"
-                " names must be unique"
+                f"{config.file}: model.{index}.name: {name!r} is already used by"
+                f" model.{names.index(name)}; names must be unique"
             )

@@ -245,7 +245,10 @@ def with_opening(data: object, key: str) -> object:
         return data
     turns, user = data.get("turns"), data.get("user")
     if turns and (data.get("images") or data.get("files")):
-        raise ValueError("it has `turns`, and `images` or `files` beside them; move these into their turn")
+        raise ValueError(
+            "a conversation with `turns` cannot have `images` or `files` of its own; move these into"
+            " their turn"
+        )
     if turns and user:
         raise ValueError("it has both `turns` and a `user`; keep one of them")
     opening = _opening(turns, user)

@@ -45,7 +45,8 @@ def with_value(source: Source, steps: Sequence[str | int], name: str, value: Any
     _object_at(expected, steps)[name] = value
     if changed.data != expected:
         raise source.error(
-            pointer(*steps, name), "cannot be changed without a change of other values; edit it by hand"
+            pointer(*steps, name),
+            "cannot be changed automatically without changing other values; edit it by hand",
         )
     return text
 

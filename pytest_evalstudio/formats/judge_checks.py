@@ -38,7 +38,7 @@ class QuestionCounts(_Part):
     @model_validator(mode="after")
     def _parts_of_the_whole(self) -> QuestionCounts:
         if self.good_passed > self.good or self.bad_passed > self.bad:
-            raise ValueError("more answers pass than there are")
+            raise ValueError("the number of answers that pass is larger than the number of answers")
         return self
 
 

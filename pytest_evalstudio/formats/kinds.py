@@ -65,7 +65,7 @@ def read_source(path: Path, name: str = "") -> Source:
     name = name or str(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
-        raise DataError(f"is none of {', '.join(SUFFIXES)}", source=name)
+        raise DataError(f"the file type is unknown; use one of {', '.join(SUFFIXES)}", source=name)
     text = read_text(path, name)
     if suffix in CSV_SUFFIXES:
         source = parse_csv(text, name)

@@ -76,7 +76,7 @@ class Model(FormatModel):
         """
         if self._lab is None:
             raise ConfigurationError(
-                f"model {self.name!r} belongs to no lab; TestLab.add_model makes one that does"
+                f"model {self.name!r} belongs to no lab; create it with TestLab.add_model"
             )
         row = Row(input=prompt, model_key=self.key, **fields)
         self._lab.dataset.inputs.append(row)

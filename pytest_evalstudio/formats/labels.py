@@ -115,8 +115,8 @@ def read_ratings(path: Path, *, levels: bool = False) -> list[Label]:
         if labels.setdefault((*label.identity, label.rater), label).label != label.label:
             whose = f" by {label.rater!r}" if label.rater else ""
             raise DataError(
-                f"{location}: {label.key!r} of model {label.model_key!r} has another label{whose} further up;"
-                " keep one"
+                f"{location}: {label.key!r} of model {label.model_key!r} already has another label{whose}"
+                " above; keep one"
             )
     return list(labels.values())
 

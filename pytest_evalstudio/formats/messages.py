@@ -50,7 +50,7 @@ def with_messages(data: Mapping[str, Any]) -> Mapping[str, Any]:
         raise ValueError('messages: expected a list, e.g. [{"role": "user", "content": "Hi"}]')
     earlier, turns = _read(data["messages"])
     if not turns:
-        raise ValueError("messages: there is no message of the user")
+        raise ValueError("messages: no message has the role 'user'; add one")
     rest = {name: value for name, value in data.items() if name != "messages"}
     if data["messages"][-1]["role"] != "assistant" and (closing := _closing_messages(turns)):
         rest["closing_messages"] = closing
@@ -92,8 +92,8 @@ def _read(messages: Sequence[Any]) -> tuple[list[dict[str, str]], list[_Turn]]:
             # Messages of the role "function" name the tool, and their calls have no ids.
             elif id and role != "function":
                 raise ValueError(
-                    f"messages: message {index} has the result of the call {id!r}, which no message before it"
-                    " makes; correct the id, or leave the result out"
+                    f"messages: message {index} has the result of the call {id!r}, but no earlier message"
+                    " makes this call; correct the id, or leave the result out"
                 )
         text = "\n".join(texts)
         if role in ("system", "developer"):

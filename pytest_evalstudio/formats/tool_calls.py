@@ -86,7 +86,7 @@ def _expected_call(value: object) -> ExpectedToolCall:
         raise ValueError(f"{unknown[0]!r} is not a key of an expected call. {hint}")
     name, arguments = value.get("name"), value.get("arguments")
     if not isinstance(name, str) or not name.strip():
-        raise ValueError("it has no name of a tool")
+        raise ValueError('the name of the tool is missing; write {"name": "search"}')
     if arguments is not None and not isinstance(arguments, Mapping):
         raise ValueError('arguments: expected an object, e.g. {"query": "fee"}')
     other: Any = value.get("other_arguments") or ""

@@ -147,8 +147,8 @@ class Call:
             name = "images" if each.is_image else "files"
             if name not in self.prompt_arguments:
                 raise HostFault(
-                    f"the question comes with {name}, and {self.label} does not take them; give it a"
-                    f" parameter {name!r}, a list of paths",
+                    f"the question has {name}, which {self.label} does not accept; add a parameter {name!r}"
+                    ", a list of paths",
                     not_supported=True,
                 )
 

@@ -201,8 +201,8 @@ class ChatCompletions(ChatClient, OpenAIService):
         thoughts = thoughts_in(reply.choices[0].message)
         if text is None and not calls and thoughts:
             raise HostFault(
-                f"{self.url} sent thoughts and no text (finish_reason {finish!r}); let the model answer"
-                " without thinking, or raise max_tokens"
+                f"{self.url} sent only reasoning and no answer (finish_reason {finish!r}); turn reasoning"
+                " off, or raise max_tokens"
             )
         if not isinstance(text, str) and not calls:
             raise HostFault(

@@ -97,7 +97,8 @@ class ApplicationParts:
         """
         if "generate" not in codes:
             raise ConfigurationError(
-                "`retrieve` is given without `generate`, which answers with the chunks; name it, too"
+                "`retrieve` is given without `generate`, which writes the answer from the chunks; give"
+                " `generate` too"
             )
         of_generation = {**offered, **dict.fromkeys(_OF_CHUNKS, ())}
         parts = {
@@ -111,7 +112,7 @@ class ApplicationParts:
         }
         if not parts["generate"].takes(CONTEXT):
             raise ConfigurationError(
-                f"`generate` has no parameter {CONTEXT!r}, by which it gets the texts of the chunks; add it"
+                f"`generate` has no parameter {CONTEXT!r} for the texts of the chunks; add it"
             )
         for part in parts.values():
             part.call()

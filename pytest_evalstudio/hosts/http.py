@@ -133,10 +133,12 @@ class HttpService(Connected):
             ConfigurationError: if they do not.
         """
         if self.stream and self.format == "json":
-            raise ConfigurationError('stream = true: a reply of the format "json" has no parts; leave it out')
+            raise ConfigurationError(
+                'stream = true: a reply of the format "json" cannot be streamed; leave stream out'
+            )
         if self._format in ("text", "text_events") and self.reply != dict(_WHOLE):
             raise ConfigurationError(
-                f"reply: a reply of the format {self._format!r} is the answer and has no parts; leave it out"
+                f"reply: with the format {self._format!r} the whole reply is the answer; leave reply out"
             )
 
     @property

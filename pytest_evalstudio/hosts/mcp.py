@@ -75,7 +75,9 @@ class McpServer(Connected):
         if bool(self.command) == bool(self.url):
             raise ConfigurationError("mcp: give either command, the program of the server, or its url")
         if bool(self.tool) != bool(self.argument):
-            raise ConfigurationError("mcp: give tool and argument, or neither: then prompts name the tool")
+            raise ConfigurationError(
+                "mcp: give both tool and argument, or neither; without them, each prompt must name the tool"
+            )
         if self.arguments and not self.tool:
             raise ConfigurationError("mcp: arguments belong to a tool; set tool and argument")
         if self.url:

@@ -96,7 +96,7 @@ class PythonCallable(ApplicationHost):
             self._application = self._opened(offered, program)
         elif self._parts is None:
             fact = "host python.target: must be given; it has no default"
-            raise ConfigurationError(f"{fact}. `retrieve` and `generate` can take its place")
+            raise ConfigurationError(f"{fact}. Give `target`, or `retrieve` and `generate` instead")
         elif self.factory or self.state:
             raise ConfigurationError("`factory` and `state` need `target`; name the whole application there")
 

@@ -93,7 +93,10 @@ def _beside(path: Path, name: str, file_name: str) -> Path:
     folders = (path.parent, path.parent.parent)
     file = next((folder / file_name for folder in folders if (folder / file_name).is_file()), None)
     if file is None:
-        raise DataError(f"{file_name} is neither beside the judgements nor one folder above", source=name)
+        raise DataError(
+            f"{file_name} was not found in the folder of the judgements or the one above; copy it there",
+            source=name,
+        )
     return file
 
 

@@ -41,8 +41,8 @@ class ConsistencyScorer:
         labels = self._classifier.opened.labels
         if len(labels) != 1:
             raise EvaluationError(
-                f"the model {self.name} has {len(labels)} outputs; a model of hallucinations has one (HHEM"
-                " 1.0)"
+                f"the model {self.name} has {len(labels)} outputs, but a hallucination model needs exactly"
+                " one; use e.g. HHEM 1.0"
             )
         readings = Readings(self._classifier.opened.tokenizer, self._classifier.room(pair=True))
         clean = [(plain(premise), plain(hypothesis)) for premise, hypothesis in pairs]

@@ -73,8 +73,9 @@ class EntailmentJudge:
         # Models order their outputs differently; only the names of the labels say which one is entailment.
         if sorted(labels) != sorted(_LABELS):
             raise EvaluationError(
-                f"the labels of the model {self.name} are {', '.join(self._classifier.opened.labels)}; those"
-                f" of a model of inference are {', '.join(_LABELS)} (id2label in its config.json)"
+                f"the labels of the model {self.name} are {', '.join(self._classifier.opened.labels)}, but"
+                f" an NLI model needs the labels {', '.join(_LABELS)}; correct id2label in its"
+                " config.json, or use another model"
             )
         return [labels.index(label) for label in _LABELS]
 

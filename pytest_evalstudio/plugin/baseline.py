@@ -79,8 +79,8 @@ class SessionBaseline:
         output = Path(os.path.realpath(settings.output()))
         if Path(os.path.realpath(path)).is_relative_to(output):
             raise ConfigurationError(
-                f"{path}: the baseline lies in the output folder of this run, which replaces it; save it with"
-                " `evalstudio baseline save`"
+                f"{path}: this run would overwrite the baseline, because it is in the output folder; save"
+                " it elsewhere with `evalstudio baseline save`"
             )
         try:
             with opened(path) as reader:
@@ -149,8 +149,9 @@ class SessionBaseline:
         self.side = with_paths(self.side, lines)
         if items and not any(self._earlier(item) for item in items):
             raise ConfigurationError(
-                f"the baseline {self._label} has none of the {len(items)} collected items: the same file, key"
-                " and model are needed; name renamed models by -o evalstudio_baseline_model=OLD=NEW"
+                f"the baseline {self._label} has none of the {len(items)} collected items; items are"
+                " matched by file, key and model. For a renamed model give -o"
+                " evalstudio_baseline_model=OLD=NEW"
             )
 
     def known_failure(self, item: PlannedItem) -> pytest.MarkDecorator | None:

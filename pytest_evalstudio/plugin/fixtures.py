@@ -140,7 +140,10 @@ class Check:
         __tracebackhide__ = True
         perturbations = [perturbed] if isinstance(perturbed, Case) else list(perturbed)
         if not perturbations:
-            raise EvaluationError(f"eval_{self._selected.id}: no perturbed case is given; nothing can flip")
+            raise EvaluationError(
+                f"eval_{self._selected.id}: no perturbed case is given, so no flip can be found; give one"
+                " or more"
+            )
         results = self._results([original, *perturbations], options, is_family=True)
         failing = [result for result in results[1:] if _flips(result)]
         if misses(results[0]):

@@ -120,8 +120,8 @@ def run_until_done(loop: asyncio.AbstractEventLoop, futures: Iterable[Future[Any
         for future in pending:
             future.cancel()
         raise ConfigurationError(
-            "the model's fixture lives on the loop that runs this test, so that the test cannot wait for it;"
-            " write `await eval_model(…).ask_async(…)`"
+            "the model's fixture runs on the event loop of this test, so a blocking call would never"
+            " end; write `await eval_model(…).ask_async(…)`"
         )
 
     async def done() -> None:

@@ -78,8 +78,8 @@ class Models:
             self._sessions[info] = session
             if self.asked.setdefault(info.key, AskedAhead(session)).key != session.key:
                 raise ConfigurationError(
-                    f"two collected files have a model {info.key!r} and mean different ones; run them one at"
-                    " a time"
+                    f"two collected files define different models with the key {info.key!r}; run the files"
+                    " one at a time, or rename one model"
                 )
         return self._sessions[info]
 

@@ -113,7 +113,10 @@ def amend_report(
             show_figures(report, item.config, result)
         if result is not None and (report.failed or hasattr(report, "wasxfail")):
             _attach_summary(item, report, result, mask)
-    if scored := scored_verdict(item, call, report, result if report.when == "call" else None):
+    # Before its call, the chunk of an item may have a result although the set-up was skipped.
+    called = result if report.when == "call" else None
+    fails = called is not None and (bool(called.errors) or has_misses(called))
+    if (fails or call.excinfo is not None) and (scored := scored_verdict(item, call, report, called)):
         setattr(report, SCORED, scored)
     if report.when == "call" or (report.when == "setup" and not report.passed):
         _attach_payload(item, report, context)
@@ -206,15 +209,11 @@ def scored_verdict(
     An expected failure, by a mark or by `pytest.xfail()`, is none.
 
     Args:
-        result: of a test case in its call; before that, the chunk of the item may have it although its set-up
-            was skipped.
+        result: of a test case in its call; None for others, and in other phases.
     """
-    raised = None
-    if call.excinfo is not None:
-        raised = call.excinfo.value
-        if isinstance(raised, pytest.skip.Exception | pytest.xfail.Exception):
-            return ""
-    elif result is None or not (result.errors or has_misses(result)):
+    if call.excinfo is not None and isinstance(
+        call.excinfo.value, pytest.skip.Exception | pytest.xfail.Exception
+    ):
         return ""
     if not (isinstance(item, EvalItem | RecordedItem) or CHECKS in item.stash):
         return ""

@@ -85,15 +85,16 @@ class SessionTracing:
             )
         if self._store.late:
             self._project.warn(
-                f"trace: {counted(self._store.late, 'span')} came after the wait of [trace] wait_s ="
-                f" {config.trace.wait_s if config.trace else 0:g} s and are in no answer; let the application"
-                " export sooner (OTEL_BSP_SCHEDULE_DELAY=100), or raise wait_s",
+                f"trace: {counted(self._store.late, 'span')} came later than [trace] wait_s ="
+                f" {config.trace.wait_s if config.trace else 0:g} s and cannot be added to an answer; let"
+                " the application export sooner (OTEL_BSP_SCHEDULE_DELAY=100), or raise wait_s",
                 Path(config.file or config.folder),
             )
         if self._store.foreign:
             self._project.warn(
-                f"trace: {counted(self._store.foreign, 'span')} belong to no question of this run; an"
-                " application in another process has to continue the trace of the header traceparent",
+                f"trace: {counted(self._store.foreign, 'span')} cannot be matched to a question of this"
+                " run; an application in another process must continue the trace of the traceparent"
+                " header",
                 Path(config.file or config.folder),
             )
 

@@ -85,9 +85,10 @@ def _shards(readers: Sequence[RecordReader]) -> Shards | None:
     for reader in readers:
         shards = reader.run.shards
         if shards is None or shards.total != total:
-            fact = f"has {shards}" if shards is not None else "is no shard"
+            fact = f"has {shards}" if shards is not None else "is not a shard"
             raise ConfigurationError(
-                f"{reader.path}: {fact}, and another record is one of {total}; give the shards of one run"
+                f"{reader.path}: {fact}, but another record is one of {total} shards; give the shards of"
+                " one run"
             )
         for number in shards.numbers:
             if number in owners:

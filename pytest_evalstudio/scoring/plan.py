@@ -238,7 +238,7 @@ class Plan:
         ids = [self._own(name) for name in choice]
         for index, id in enumerate(ids):
             if id in ids[:index]:
-                raise ConfigurationError(f"evaluator {id} is named twice, by other names; name it once")
+                raise ConfigurationError(f"evaluator {id} is listed twice, under two names; list it once")
         return tuple(
             self.get(id, self._of_case(id, options)) for id, options in zip(ids, choice.values(), strict=True)
         )

@@ -114,7 +114,7 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
         )
     if case.counterpart is not None and case.counterpart.error:
         return Outcome.error(
-            f"{case.counterpart.key!r}, with which it is compared, was not answered:"
+            f"the case that it is compared with, {case.counterpart.key!r}, was not answered:"
             f" {case.counterpart.error}",
             OutcomeCode.COUNTERPART_FAILED,
         )

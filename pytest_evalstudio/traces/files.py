@@ -263,8 +263,8 @@ class TraceFiles:
         source = f"{self._names[number]} {place}".strip()
         if len(self.errors) == MAX_ERRORS:
             raise DataError(
-                f"more than {MAX_ERRORS:,} lines or spans cannot be read; the first one: {self.errors[0]}."
-                f" A file that is not JSON lines has at most {MAX_JSON_BYTES:,} bytes",
+                f"more than {MAX_ERRORS:,} lines or spans cannot be read; the first one:"
+                f" {self.errors[0]}. A file that is not JSON Lines can have at most {MAX_JSON_BYTES:,} bytes",
                 source=self._names[number],
             )
         self.errors.append(DataError(fact, source=source))

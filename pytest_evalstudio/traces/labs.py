@@ -102,7 +102,7 @@ def write_lab(paths: Sequence[Path], output: Path, report: TraceReport) -> None:
 def no_rows(paths: Sequence[Path], report: TraceReport) -> DataError:
     """Return the error for files without a row, with all reasons."""
     reasons = [*map(str, report.errors[:1]), *report.omissions.lines()]
-    return DataError("; ".join(["nothing could be imported", *reasons]), source=str(paths[0]))
+    return DataError("; ".join(["no span could be imported", *reasons]), source=str(paths[0]))
 
 
 def _around_rows(name: str) -> tuple[bytes, bytes]:

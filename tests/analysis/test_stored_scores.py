@@ -21,7 +21,7 @@ def test_a_key_in_two_files_of_a_run_is_told(tmp_path: Path) -> None:
     for file in ("a.json", "b.json"):
         builder.add("k1", "one", {"outcomes": {"quality": score(0.5, "quality")}}, file=file)
     with pytest.raises(
-        DataError, match=r"'k1' of model 'm-one' is in 'a\.json' and 'b\.json': its label may be of either"
+        DataError, match=r"'k1' of model 'm-one' is in 'a\.json' and 'b\.json', so it is unclear"
     ):
         calibrate(read_scores([builder.write(tmp_path)]), {("k1", "m-one"): 1}, ["quality"])
 
@@ -29,7 +29,7 @@ def test_a_key_in_two_files_of_a_run_is_told(tmp_path: Path) -> None:
 def test_results_that_are_given_twice_are_told(tmp_path: Path) -> None:
     record = write_record(tmp_path, drawn()[0])
     with pytest.raises(
-        DataError, match=r"has a second score by quality\.quality for 'k0' .*; give each run's results once"
+        DataError, match=r"has two scores by quality\.quality for 'k0' .*; give the results of each run once"
     ):
         read_scores([record, record])
 
@@ -38,7 +38,7 @@ def test_labels_of_other_answers_are_told(tmp_path: Path) -> None:
     record = write_record(tmp_path, drawn()[0])
     with pytest.raises(
         DataError,
-        match=r"none of the results has a label: they have e.g. key 'k0', model_key 'm-one'; the labels have",
+        match=r"no label belongs to an answer in the results: they have e.g. key 'k0', model_key 'm-one';",
     ):
         calibrate(read_scores([record]), {("k0", "another"): 1}, ["quality"])
 

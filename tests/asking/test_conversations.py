@@ -257,7 +257,7 @@ def test_a_judge_model_plays_the_user_from_goal_and_facts_alone():
 @pytest.mark.parametrize("message", ["As an AI, I cannot", "How can I help you today?", "Which one?"])
 def test_a_judge_model_that_leaves_its_role_is_an_error_of_the_test(message):
     user = ModelUser(SimulatedUser(goal="g"), lambda: WrittenJudge({"has_goal": "no", "message": message}))
-    with pytest.raises(EvaluationError, match="left its role"):
+    with pytest.raises(EvaluationError, match="replied as the assistant"):
         message_of(user, "Which one?")
 
 
@@ -265,8 +265,8 @@ def test_a_user_without_script_and_judge_is_an_error_of_the_answer(scripted):
     request = Dialogue(prompt=Prompt(text="g"), user=ModelUser(SimulatedUser(goal="g")), key="k")
     [answer] = scripted().ask([request])
     assert answer.error == (
-        "the simulated user has no message for turn 1: a user without replies is played by a judge model;"
-        " configure [judge]"
+        "the simulated user has no message for turn 1: the user has no `replies`, so a judge model must play"
+        " it; configure [judge]"
     )
 
 

@@ -138,7 +138,7 @@ def test_a_name_is_taken_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("licence", "source"), [("", "us"), ("MIT", " ")])
 def test_licence_and_source_are_needed(tmp_path: Path, licence: str, source: str) -> None:
-    with pytest.raises(ConfigurationError, match="licence and source"):
+    with pytest.raises(ConfigurationError, match="give a licence and a source"):
         create_library(tmp_path / "library").add(a_suite(tmp_path / "new"), licence=licence, source=source)
 
 
@@ -167,7 +167,7 @@ def test_a_malformed_index_is_an_error_with_its_place(tmp_path: Path, content: s
 @pytest.mark.parametrize("file", ["../../etc/passwd", "/etc/passwd", "http://evil.example/s.json"])
 def test_an_index_names_only_files_beside_it(tmp_path: Path, file: str) -> None:
     (tmp_path / "library.json").write_text(json.dumps({"suites": [{"name": "a", "file": file}]}))
-    with pytest.raises(DataError, match="beside the index"):
+    with pytest.raises(DataError, match="below the folder of the index"):
         Library(tmp_path).suite("a")
 
 

@@ -56,9 +56,9 @@ def test_blocks_are_messages_of_their_roles() -> None:
         ("{{ questoin }}", "p.j2: no variable named 'questoin'. Did you mean 'question'?"),
         ("{{ expected_output }}", "A prompt can use: question, conversation, case."),
         ("{% block users %}{% endblock %}", "Did you mean 'user'?"),
-        ("{% block system %}x{% endblock %}", "none for the user"),
-        ("{% include 'x' %}{{ question }}", "p.j2: it names another template"),
-        ("{% extends 'x' %}", "p.j2: it names another template"),
+        ("{% block system %}x{% endblock %}", "no block `user`; add one"),
+        ("{% include 'x' %}{{ question }}", "p.j2: includes another template"),
+        ("{% extends 'x' %}", "p.j2: includes another template"),
     ],
 )
 def test_what_a_template_cannot_be(text: str, fault: str) -> None:

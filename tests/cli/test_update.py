@@ -83,7 +83,9 @@ def test_a_condition_alone_needs_a_new_one_that_the_answer_meets(project: Projec
     project.run()
     alone = project.run_command("update", "abroad", "--yes")
     assert alone.ret == 2
-    alone.stderr.fnmatch_lines(["*fees_suite.yaml*has a condition alone*--condition*15 USD, in three days.*"])
+    alone.stderr.fnmatch_lines(
+        ["*fees_suite.yaml*has a condition and no expected output*--condition*15 USD, in three days.*"]
+    )
     unmet = project.run_command("update", "abroad", "--yes", "--condition", '"16 USD"')
     assert unmet.ret == 2
     unmet.stderr.fnmatch_lines(['*does not meet the new condition: lacks "16 USD"*'])

@@ -80,7 +80,7 @@ def test_a_changed_file_has_another_digest(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "fact"),
-    [(b"", "is empty"), (b"MZ\x90\x00", "is none of PNG"), (b"a" * (MAX_ATTACHMENT_BYTES + 1), "20,000,000")],
+    [(b"", "is empty"), (b"MZ\x90\x00", "is not a PNG"), (b"a" * (MAX_ATTACHMENT_BYTES + 1), "20,000,000")],
     ids=["empty", "program", "huge"],
 )
 def test_a_file_that_cannot_be_sent_is_refused(tmp_path: Path, content: bytes, fact: str) -> None:

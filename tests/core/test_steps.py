@@ -58,7 +58,7 @@ def test_no_steps_leave_the_calls() -> None:
         ([{"kind": "model", "tokens": 3}], "step 0: 'tokens' is not a key of a step"),
         ([{"kind": "model", "call": 0}], "step 0: call: expected the index of a call"),
         ([{"kind": "model"}, {"kind": "tool", "call": 1}], "step 1: there is no call 1; the answer has 0"),
-        ([{"kind": "tool"}], "step 0: it has no name of a tool"),
+        ([{"kind": "tool"}], "step 0: the name of the tool is missing"),
         ([{"kind": "model", "name": 3}], "step 0: name: expected a text"),
         ([{"kind": "model", "duration_s": -1}], "step 0: duration_s: expected a number from 0"),
         ([{"kind": "model", "cost_usd": float("nan")}], "step 0: cost_usd: expected a number from 0"),

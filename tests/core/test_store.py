@@ -76,7 +76,7 @@ def test_a_path_that_cannot_be_opened_is_one_warning(tmp_path: Path, name: str) 
     assert values(pairs) == []
     assert not pairs.is_writable
     assert len(pairs.warnings) == 1
-    assert "there is no test cache in this run" in pairs.warnings[0]
+    assert "this run does not use the test cache" in pairs.warnings[0]
 
 
 def test_half_a_character_is_a_warning(tmp_path: Path) -> None:

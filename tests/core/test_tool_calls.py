@@ -86,8 +86,8 @@ def test_results_and_times_are_kept() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([{"name": "a"}, {"arguments": {}}], "tool call 1: it has no name of a tool; write {"),
-        ([{"name": ""}], "tool call 0: it has no name of a tool"),
+        ([{"name": "a"}, {"arguments": {}}], "tool call 1: the name of the tool is missing; write {"),
+        ([{"name": ""}], "tool call 0: the name of the tool is missing"),
         ([7], "tool call 0: expected an object or the name of a tool, found int"),
         (7, "expected a list of tool calls, found int"),
     ],

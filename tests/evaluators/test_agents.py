@@ -175,8 +175,8 @@ def test_the_message_before_a_call_confirms_it(before: str, after: str, kept: fl
     ("rule", "message"),
     [
         ({"tool": "x", "atmost": 1}, "rules[0]: a rule has no key 'atmost'. Did you mean 'at_most'?"),
-        ({"at_most": 1}, "rules[0]: it names no tool"),
-        ({"tool": "x"}, "rules[0]: it says nothing about 'x'; add one of never, after, at_most"),
+        ({"at_most": 1}, "rules[0]: `tool` is missing"),
+        ({"tool": "x"}, "rules[0]: has no condition for 'x'; add one of never, after, at_most"),
         ({"tool": "x", "at_most": True}, "rules[0].at_most: expected int, found True"),
         ("never", "rules[0]: expected a table"),
     ],

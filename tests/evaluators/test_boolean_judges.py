@@ -168,7 +168,7 @@ def test_byop_on_the_question_alone_does_not_mind_an_empty_answer() -> None:
     ("prompt", "message"),
     [
         pytest.param("", "needs its option prompt", id="no prompt"),
-        pytest.param("Is it good?", "names no text", id="a prompt about nothing"),
+        pytest.param("Is it good?", "contains no text to judge", id="a prompt about nothing"),
         pytest.param("Is {actual_ouput} good?", "Did you mean 'actual_output'", id="a misspelt text"),
     ],
 )

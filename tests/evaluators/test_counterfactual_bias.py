@@ -112,5 +112,5 @@ def test_an_original_without_answer_is_an_error_of_the_comparison() -> None:
     (verdict,) = result.verdicts.values()
     assert (verdict.status, verdict.reason) == (
         "error",
-        "'o', with which it is compared, was not answered: 503",
+        "the case that it is compared with, 'o', was not answered: 503",
     )

@@ -102,7 +102,7 @@ def test_without_a_linear_layer_there_is_no_distance() -> None:
         split_sentences=split_sentences,
         nli=WordNli({(CONTEXT, FEE): judged(0.5), (CONTEXT, RATE): judged(0.5)}),
     )
-    with pytest.raises(EvaluationError, match="no distance to a boundary"):
+    with pytest.raises(EvaluationError, match="no final linear layer"):
         outcome(HCAT, tools=tools)
 
 

@@ -275,7 +275,7 @@ def test_of_several_models_one_is_chosen_by_key_or_name_and_repeats_are_numbered
         ]
     with pytest.raises(
         DataError,
-        match="holds answers of 2 models, and an evaluation set those of one: choose one of one, two",
+        match="holds answers of 2 models, and an evaluation set can only hold one model: choose one",
     ):
         export_evaluation_set(two_models())
     with pytest.raises(ConfigurationError, match=r"no model named 'tow'\. Did you mean 'two'"):

@@ -78,10 +78,10 @@ def test_the_detail_of_an_image_and_its_pinned_digest_are_kept(folder: Path) -> 
         ({"images": ["nowhere.png"]}, "images/0", "'nowhere.png' cannot be read: No such file"),
         ({"images": ["images"]}, "images/0", "cannot be read: Is a directory"),
         ({"images": ["empty.png"]}, "images/0", "'empty.png' is empty"),
-        ({"images": ["program.png"]}, "images/0", "'program.png' is none of PNG, JPEG, GIF, WebP, PDF"),
-        ({"images": ["drawing.svg"]}, "images/0", "is text/plain by its content"),
-        ({"images": ["terms.pdf"]}, "images/0", "name it under `files`"),
-        ({"files": ["images/chart.png"]}, "files/0", "name it under `images`"),
+        ({"images": ["program.png"]}, "images/0", "'program.png' is not a PNG, JPEG, GIF, WebP, PDF"),
+        ({"images": ["drawing.svg"]}, "images/0", "contains text/plain, which `images` does not accept"),
+        ({"images": ["terms.pdf"]}, "images/0", "move it to `files`"),
+        ({"files": ["images/chart.png"]}, "files/0", "move it to `images`"),
         ({"images": ["../secret.png"]}, "images/0", "leads out of the folder"),
         ({"files": [".env"]}, "files/0", "is hidden"),
         ({"files": ["seen.txt"]}, "files/0", "is hidden"),
@@ -99,11 +99,15 @@ def test_the_detail_of_an_image_and_its_pinned_digest_are_kept(folder: Path) -> 
         ({"images": [{"path": "a.png", "sha256": "zz"}]}, "images/0", "expected 64 hexadecimal digits"),
         ({"images": [{"path": "images/chart.png", "detial": "low"}]}, "images/0", "Did you mean 'detail'"),
         ({"images": [{"path": "images/chart.png", "detail": "big"}]}, "images/0/detail", '"low", "high"'),
-        ({"images": [{"path": "images/chart.png", "sha256": "0" * 64}]}, "images/0", "another content"),
+        (
+            {"images": [{"path": "images/chart.png", "sha256": "0" * 64}]},
+            "images/0",
+            "does not match its sha256",
+        ),
         (
             {"images": [{"path": "gone.png", "sha256": "0" * 64, "media_type": "image/png"}]},
             "images/0",
-            "is missing, or has another content",
+            "is missing, or does not match its sha256",
         ),
         ({"images": ["images/chart.png"] * 60, "files": ["terms.pdf"] * 41}, "", "more than 100 images"),
         ({"turns": [{"prompt": "?", "images": ["nowhere.png"]}]}, "turns/0/images/0", "cannot be read"),
@@ -135,7 +139,7 @@ def test_a_faulty_image_leaves_the_other_cases_alone(folder: Path) -> None:
 
 def test_a_suite_from_an_address_reads_no_local_file(folder: Path) -> None:
     file = suite(folder, images=["images/chart.png"])
-    with pytest.raises(DataError, match="reads no local file"):
+    with pytest.raises(DataError, match="this suite has no folder"):
         tasks(file, "https://a.example/suites", [ModelInfo(key="m", label="m")])
 
 
@@ -207,7 +211,7 @@ def test_python_code_names_images_by_any_path(folder: Path, monkeypatch: pytest.
     for fields, fact in (
         ({"images": "nowhere.png"}, "images: nowhere.png: .*No such file"),
         ({"files": 3}, "files: expected paths, found 3"),
-        ({"images": ["terms.pdf"]}, "under `files`"),
+        ({"images": ["terms.pdf"]}, "move it to `files`"),
     ):
         with pytest.raises(ConfigurationError, match=fact):
             make_case("?", **fields)

@@ -105,7 +105,7 @@ def test_a_shared_file_without_our_table_is_not_ours(tmp_path):
         ("[model]\nname = 'x'", "model: expected a list, found an object"),
         (
             "[[model]]\nname = 'x'\nhost = 'h'\n[[model]]\nname = 'x'\nhost = 'i'",
-            "model.1.name: 'x' is the name of model.0 too; names must be unique",
+            "model.1.name: 'x' is already used by model.0; names must be unique",
         ),
         ("runs = ", "is not TOML: Invalid value (at end of document)"),
         (f"runs = {'9' * 5000}", "is not TOML: Exceeds the limit"),

@@ -46,7 +46,7 @@ def test_the_form_is_told_by_the_ending(tmp_path, name, text, kind):
 @pytest.mark.parametrize(
     ("name", "text", "fault"),
     [
-        ("a.txt", "{}", "a.txt: is none of .json, .yaml, .yml, .csv"),
+        ("a.txt", "{}", "a.txt: the file type is unknown; use one of .json, .yaml, .yml, .csv"),
         (
             "a.json",
             "{}",

@@ -53,7 +53,9 @@ def test_levels_are_whole_numbers(tmp_path: Path) -> None:
             "key,model_key,label\na,m,2\n", r":2: label '2' is neither 1", id="a level where there are two"
         ),
         pytest.param(
-            "key,model_key,label\na,m,1\na,m,0\n", r":3: 'a' of model 'm' has another label", id="two labels"
+            "key,model_key,label\na,m,1\na,m,0\n",
+            r":3: 'a' of model 'm' already has another label",
+            id="two labels",
         ),
         pytest.param("key,model_key,label\na,m,\n", "there are no labels", id="none"),
         pytest.param(b"key,model_key,label\n\xff,m,1\n", "is not UTF-8", id="another encoding"),
@@ -105,7 +107,7 @@ def test_adjudicators_who_differ_decide_nothing() -> None:
 
 def test_one_rater_says_one_thing(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r":4: 'a' of model 'm' has another label by 'al' further up; keep one"
+        DataError, match=r":4: 'a' of model 'm' already has another label by 'al' above; keep one"
     ):
         read_labels(labels(tmp_path, "key,model_key,label,rater\na,m,1,al\na,m,0,bo\na,m,0,al\n"))
 

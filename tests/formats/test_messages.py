@@ -88,10 +88,10 @@ def test_csv_holds_messages_as_json(tmp_path: Any) -> None:
         ({"messages": OPENAI, "input": "q"}, "it has both `messages` and 'input'"),
         ({"messages": "Hi"}, "messages: expected a list"),
         ({"messages": [{"content": "Hi"}]}, "message 0 has no role"),
-        ({"messages": [{"role": "system", "content": "Hi"}]}, "no message of the user"),
+        ({"messages": [{"role": "system", "content": "Hi"}]}, "no message has the role 'user'"),
         (
             {"messages": [{"role": "user"}, {"role": "assistant", "tool_calls": [{}]}]},
-            "message 1: it has no name",
+            "message 1: the name of the tool is missing",
         ),
     ],
 )
@@ -156,5 +156,5 @@ def test_calls_without_a_text_are_the_answer_where_there_is_no_text() -> None:
 
 def test_the_result_of_a_call_that_no_message_makes_is_named() -> None:
     messages = [*OPENAI[:3], {"role": "tool", "tool_call_id": "c9", "content": "open"}]
-    with pytest.raises(ValidationError, match="message 3 has the result of the call 'c9', which no message"):
+    with pytest.raises(ValidationError, match="message 3 has the result of the call 'c9', but no earlier"):
         Row(messages=messages)  # type: ignore[call-arg]

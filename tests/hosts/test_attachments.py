@@ -257,7 +257,7 @@ def test_a_callable_gets_no_path_of_an_image_that_changed_after_an_earlier_quest
 def test_a_callable_that_does_not_ask_for_images_is_not_called(model, chart):
     called = []
     [answer] = model("python", target=called.append).ask([Prompt(text=QUESTION, attachments=(chart,))])
-    assert "does not take them; give it a parameter 'images', a list of paths" in answer.error
+    assert "does not accept; add a parameter 'images', a list of paths" in answer.error
     assert (called, answer.not_supported) == ([], True)
 
 

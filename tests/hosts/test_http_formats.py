@@ -170,8 +170,14 @@ def test_plain_text_without_its_format_names_the_option(ask):
 @pytest.mark.parametrize(
     ("settings", "fault"),
     [
-        ({"format": "json", "stream": True}, 'stream = true: a reply of the format "json" has no parts'),
-        ({"format": "text", "reply": {"answer": "/x"}}, "reply: a reply of the format 'text' is the answer"),
+        (
+            {"format": "json", "stream": True},
+            'stream = true: a reply of the format "json" cannot be streamed',
+        ),
+        (
+            {"format": "text", "reply": {"answer": "/x"}},
+            "reply: with the format 'text' the whole reply is the answer",
+        ),
         ({"format": "xml"}, "format"),
     ],
 )

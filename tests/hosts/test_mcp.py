@@ -239,7 +239,7 @@ def test_a_redirect_reaches_no_other_address(status: int, ask: Ask) -> None:
     [
         ({}, "give either command"),
         ({"command": "a", "url": "http://b"}, "give either command"),
-        ({"command": "a", "tool": "fee"}, "give tool and argument"),
+        ({"command": "a", "tool": "fee"}, "give both tool and argument"),
         ({"command": "a", "arguments": {"b": 1}}, "set tool and argument"),
         ({"url": "ftp://b"}, "must begin with http"),
     ],

@@ -55,7 +55,7 @@ def test_a_call_without_a_name_is_a_fault_of_the_service(chat, service):
 
     [answer] = chat().ask(ASK)
 
-    assert "sent tool calls that cannot be read: tool call 0: it has no name of a tool" in answer.error
+    assert "sent tool calls that cannot be read: tool call 0: the name of the tool is missing" in answer.error
 
 
 def test_without_prices_the_cost_is_unknown(chat):

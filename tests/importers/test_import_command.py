@@ -62,7 +62,7 @@ def test_a_faulty_record_is_reported_and_the_others_are_written(capsys: pytest.C
 def test_nothing_is_written_where_nothing_is_imported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", "ragas", write("set.jsonl", {"user_input": 5}), "-o", "set.json"]) == 2
     assert not Path("set.json").exists()
-    assert "nothing could be imported" in capsys.readouterr().err
+    assert "no record could be imported" in capsys.readouterr().err
 
 
 def test_columns_of_a_table_are_mapped() -> None:

@@ -158,7 +158,7 @@ def test_faults_of_beir_are_named(beir: Path, name: str, content: str, fact: str
 
 def test_a_missing_corpus_is_named(beir: Path) -> None:
     (beir.parent.parent / "corpus.jsonl").unlink()
-    with pytest.raises(DataError, match=r"corpus\.jsonl is neither beside the judgements"):
+    with pytest.raises(DataError, match=r"corpus\.jsonl was not found in the folder of the judgements"):
         import_file("beir", beir)
 
 

@@ -77,7 +77,7 @@ def test_a_faulty_call_is_named(tmp_path: Path) -> None:
     path.write_text(json.dumps([{**DEEPEVAL, "tools_called": [{"reasoning": "x"}]}]), encoding="utf-8")
     [error] = import_file("deepeval", path, target="dataset").errors
     assert "/0/tools_called" in str(error)
-    assert "tool call 0: it has no name of a tool" in str(error)
+    assert "tool call 0: the name of the tool is missing" in str(error)
 
 
 @pytest.mark.parametrize("cell", ["", " ", '""'])

@@ -198,7 +198,7 @@ def test_batches_change_nothing(bert: Path) -> None:
 def test_other_labels_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         EvaluationError,
-        match=r"the labels of the model .* are LABEL_0, LABEL_1, LABEL_2; those of a model of inference are",
+        match=r"the labels of the model .* are LABEL_0, LABEL_1, LABEL_2, but an NLI model needs the labels",
     ):
         judge(save_classifier(tmp_path / "model", ["LABEL_0", "LABEL_1", "LABEL_2"])).judge(PAIRS[:1])
 
@@ -255,7 +255,7 @@ def test_support_is_that_of_the_best_window_and_the_worst_part(tmp_path: Path) -
 
 
 def test_a_model_of_support_has_one_output(bert: Path) -> None:
-    with pytest.raises(EvaluationError, match="has 3 outputs; a model of hallucinations has one"):
+    with pytest.raises(EvaluationError, match="has 3 outputs, but a hallucination model needs exactly one"):
         scorer(bert).score(PAIRS[:1])
 
 

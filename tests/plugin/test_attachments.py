@@ -103,7 +103,7 @@ def test_an_application_without_a_parameter_for_images_is_an_error_with_a_code(p
     configured(project, "old")
     result = project.run("sums_suite.json")
     result.assert_outcomes(errors=3)
-    result.stdout.fnmatch_lines(["error: model 'app': the question comes with images, and target 'app:old'*"])
+    result.stdout.fnmatch_lines(["error: model 'app': the question has images, which target 'app:old'*"])
     _, items = project.record()
     verdict = items["colour[app]"]["verdicts"]["text_matching"]
     assert (verdict["status"], verdict["code"]) == ("error", "not_supported")
@@ -207,7 +207,7 @@ def test_a_frozen_suite_names_the_images_and_pins_their_content(project: Project
     project.write("charts/chart.png", BLUE)
     result = project.run("frozen_suite.json")
     result.assert_outcomes(passed=1, errors=2)
-    result.stdout.fnmatch_lines(["*images/0: 'charts/chart.png' has another content than its sha256 says*"])
+    result.stdout.fnmatch_lines(["*images/0: 'charts/chart.png' does not match its sha256*"])
 
 
 def test_validate_names_a_missing_image(project: Project) -> None:
@@ -223,12 +223,12 @@ def test_a_suite_at_a_url_names_no_local_image(project: Project, httpserver_fold
     result = project.run(f"{httpserver_folder}/sums_suite.json")
     result.assert_outcomes(errors=3)
     result.stdout.fnmatch_lines(
-        ["*test_cases/0: has images or files, and a file from a URL names none; save*"]
+        ["*test_cases/0: has images or files, which are not read for a suite from a URL*"]
     )
     process = project.run_command("validate", f"{httpserver_folder}/sums_suite.json")
     assert process.ret == 1
     process.stdout.fnmatch_lines(
-        ["*/turns/0: has images or files, and a file from a URL names none; save it*"]
+        ["*/turns/0: has images or files, which are not read for a suite from a URL*"]
     )
 
 

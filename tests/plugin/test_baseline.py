@@ -249,7 +249,7 @@ def test_a_configured_baseline_that_does_not_exist_yet_is_a_warning(project: Pro
     ("baseline_file", "message"),
     [
         ("nowhere.jsonl", "*nowhere.jsonl: there is no baseline yet; run the suite without it once*"),
-        ("evalstudio-report", "*lies in the output folder of this run*evalstudio baseline save*"),
+        ("evalstudio-report", "*this run would overwrite the baseline*evalstudio baseline save*"),
         ("cut.jsonl", "*is not a line of a record*"),
         ("other.jsonl", "*has none of the 3 collected items*"),
     ],

@@ -262,6 +262,6 @@ def test_calibrating_again_takes_the_score_and_not_its_probability(project: Proj
         next((project.folder / "evalstudio-report").glob("explainer_*")),
     ):
         with pytest.raises(
-            ConfigurationError, match="is what a calibration made already; calibrate the metrics"
+            ConfigurationError, match="is already the result of a calibration; calibrate the metrics"
         ):
             calibrate(read_scores([source]), {("certain", "m"): 1}, ["calibrated_probability"])

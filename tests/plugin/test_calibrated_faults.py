@@ -68,19 +68,19 @@ def pytest_evalstudio_register(registry):
         pytest.param(
             [{"evaluator": "rouge", "metric": "rouge_l"}],
             [],
-            "calibrates rouge.rouge_l, and no metric of lexical",
+            "calibrates rouge.rouge_l, but no metric of lexical",
             id="other",
         ),
         pytest.param(
             [{**WORDS, "metric": "words"}],
             [],
-            "takes the metric 'words' of lexical_groundedness, which has supported_words",
+            "needs the metric 'words' of lexical_groundedness, which only has supported_words",
             id="metric",
         ),
         pytest.param(
             [{**WORDS, "better": "lower"}],
             [],
-            "for one of which lower is better, and higher is; calibrate again",
+            "were better; now higher values are better. Calibrate again",
             id="direction",
         ),
         pytest.param(
@@ -134,7 +134,7 @@ def test_scores_that_are_taken_must_be_made_in_the_same_run(project: Project) ->
     result = project.run("answers_lab.json")
     assert result.ret == 4
     assert (
-        "takes looping_detection.unique_sentences, and evaluator 'looping_detection' is not chosen with it"
+        "needs looping_detection.unique_sentences, but evaluator 'looping_detection' is not selected"
         in result.stderr.str()
     )
 

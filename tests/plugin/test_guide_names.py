@@ -104,7 +104,7 @@ def test_names_on_the_command_line_are_read(project: Project) -> None:
         ),
         (
             "[evaluator.rouge]\n[evaluator.RougeEvaluator]",
-            "*evaluator.RougeEvaluator: is 'rouge' here, which has a table too; join them*",
+            "*evaluator.RougeEvaluator: is 'rouge', which also has a table of its own; join the two*",
         ),
         (
             "[evaluator.rouge]\nagent_host_connection_config_key = 'x'",
@@ -124,7 +124,7 @@ def test_other_names_get_the_nearest_one(project: Project, table: str, fault: st
 def test_a_case_that_names_an_evaluator_twice_is_refused(project: Project) -> None:
     project.lab({**ROW, "evaluators": {"rouge": {}, "RougeEvaluator": {}}})
     result = project.run("answers_lab.json")
-    result.stderr.fnmatch_lines(["*evaluator rouge is named twice, by other names; name it once*"])
+    result.stderr.fnmatch_lines(["*evaluator rouge is listed twice, under two names; list it once*"])
 
 
 def test_an_instance_keeps_its_name_and_may_have_a_type_of_the_guide(project: Project) -> None:

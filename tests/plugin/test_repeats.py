@@ -157,7 +157,7 @@ def test_resolve_refuses_runs_that_end_by_verdicts(
     suite = project.suite(CASES[0], **{"pass": "all"})
     monkeypatch.chdir(project.folder)
     assert main(["resolve", str(suite), "-o", "lab.json"]) != 0
-    assert "model 'app': runs with `stop` ends by the verdicts of a pytest run" in capsys.readouterr().err
+    assert "model 'app': runs with `stop` needs the verdicts of a pytest run" in capsys.readouterr().err
     assert main(["resolve", str(suite), "-o", "lab.json", "--runs", "2"]) == 0
     rows = json.loads((project.folder / "lab.json").read_text())["dataset"]["inputs"]
     assert [(row.get("run", 1), row["pass"]) for row in rows] == [(1, "all"), (2, "all")]

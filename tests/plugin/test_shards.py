@@ -146,8 +146,8 @@ def test_records_that_are_not_shards_of_one_run_are_not_merged(shards: Project) 
     no_shard = evalstudio("merge", "half", "whole", "-o", "merged", folder=shards.folder)
 
     assert (other_total.returncode, no_shard.returncode) == (2, 2)
-    assert "has shard 1 of 3, and another record is one of 2" in other_total.stderr
-    assert "is no shard, and another record is one of 2" in no_shard.stderr
+    assert "has shard 1 of 3, but another record is one of 2 shards" in other_total.stderr
+    assert "is not a shard, but another record is one of 2 shards" in no_shard.stderr
 
 
 def test_a_shard_that_got_no_test_has_a_record_too(project: Project) -> None:

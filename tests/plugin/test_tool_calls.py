@@ -149,7 +149,7 @@ def _cancel(booking: str) -> dict[str, Any]:
         ([{"name": "x", "arguments": ["a"]}], "call 0: arguments: expected an object"),
         ([{"name": "x", "other_arguments": "refuse"}], 'other_arguments: expected "allow" or "forbid"'),
         ("x", "expected a list of calls"),
-        ([{"arguments": {}}], "call 0: it has no name of a tool"),
+        ([{"arguments": {}}], "call 0: the name of the tool is missing"),
     ],
 )
 def test_a_faulty_expectation_is_reported_at_its_place(agent: Project, expected: Any, message: str) -> None:

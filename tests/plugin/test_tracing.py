@@ -443,11 +443,11 @@ def test_late_and_foreign_spans_are_reported(project: Project) -> None:
     project.suite({"key": "a", "prompt": "Fee?"}, {"key": "b", "prompt": "Limit?"})
     with service(project, spans="other", wait_s=0.5):
         result = project.run_process()
-    result.stdout.fnmatch_lines(["*trace: 10 spans belong to no question of this run*traceparent*"])
+    result.stdout.fnmatch_lines(["*trace: 10 spans cannot be matched to a question of this run*traceparent*"])
     project.write("test_wait.py", "import time\ndef test_wait():\n    time.sleep(1)\n")
     with service(project, delay_s=0.3, wait_s=0.0):
         result = project.run_process("sums_suite.json", "test_wait.py")
-    result.stdout.fnmatch_lines(["*trace: 10 spans came after the wait of [[]trace] wait_s = 0 s*"])
+    result.stdout.fnmatch_lines(["*trace: 10 spans came later than [[]trace] wait_s = 0 s*"])
 
 
 STARTING = """

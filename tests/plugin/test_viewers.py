@@ -137,8 +137,8 @@ def test_langfuse_gets_scores_with_ids_that_a_second_export_repeats(
 @pytest.mark.parametrize(
     ("kind", "arguments", "message"),
     [
-        ("phoenix", ("-o", "x.json"), "scores are sent to phoenix by --endpoint URL"),
-        ("phoenix", (), "scores are sent to phoenix by --endpoint URL"),
+        ("phoenix", ("-o", "x.json"), "phoenix: scores are only sent to a service; give --endpoint URL"),
+        ("phoenix", (), "phoenix: scores are only sent to a service; give --endpoint URL"),
         ("langfuse", ("--endpoint", "http://127.0.0.1:9"), "set LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY"),
         ("phoenix", ("--endpoint", "http://me:pw@h"), "set keys by PHOENIX_API_KEY"),
         ("phoenix", ("--endpoint", "phoenix"), "is not valid"),

@@ -130,10 +130,7 @@ def test_a_step_is_chosen_by_its_marker_s_id(workflow: Project) -> None:
 def test_options_of_suites_are_told_to_have_no_effect(workflow: Project) -> None:
     result = workflow.run("--evalstudio-threshold", "rouge=0.5")
     result.stdout.fnmatch_lines(
-        [
-            "*--evalstudio-threshold: without effect on workflows; give model and parameters in"
-            " bank_workflow.json*"
-        ]
+        ["*--evalstudio-threshold: ignored for workflows; set model and parameters in bank_workflow.json*"]
     )
 
 

@@ -65,8 +65,8 @@ def test_a_calibration_of_several_metrics_takes_the_scores_of_all(tmp_path: Path
     with pytest.raises(ConfigurationError) as caught:
         plan(tmp_path, VALUE, PICKY, evaluators=("reading",))
     assert str(caught.value) == (
-        "evaluator reading: its calibration c.json takes picky.picky, and evaluator 'picky' is not chosen"
-        " with it; add it to the evaluators"
+        "evaluator reading: its calibration c.json needs picky.picky, but evaluator 'picky' is not"
+        " selected; add it to the evaluators"
     )
 
 

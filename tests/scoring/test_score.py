@@ -279,7 +279,7 @@ def test_a_comparison_needs_a_counterpart():
 def test_a_counterpart_in_error_is_an_error():
     outcome = compared("counterfactual_bias", make_case("p", key="original", error="down"))
     assert (outcome.status, outcome.code) == ("error", OutcomeCode.COUNTERPART_FAILED)
-    assert outcome.reason == "'original', with which it is compared, was not answered: down"
+    assert outcome.reason == "the case that it is compared with, 'original', was not answered: down"
 
 
 def test_a_counterpart_without_text_is_compared_only_by_evaluators_of_calls():

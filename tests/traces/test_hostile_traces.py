@@ -114,7 +114,7 @@ def test_a_faulty_span_of_phoenix_is_reported(values: str, capsys: pytest.Captur
 def test_a_file_without_spans_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("t.json").write_text(text, encoding="utf-8")
     assert main(["import", "traces", "t.json", "-o", "lab.json"]) == 2
-    assert "nothing could be imported" in capsys.readouterr().err
+    assert "no span could be imported" in capsys.readouterr().err
     assert not Path("lab.json").exists()
     assert [path.name for path in Path().iterdir()] == ["t.json"]
 
@@ -221,7 +221,7 @@ def test_more_than_the_limits_is_reported(
         (gzip.compress(b" " * 1_000_000), "unpacks to more than"),
         (gzip.compress(b"{}" * 9)[:-4], "cannot be read: Compressed file ended before"),
         (b"\x1f\x8bno gzip", "cannot be read: "),
-        (gzip.compress(b"{"), "nothing could be imported"),
+        (gzip.compress(b"{"), "no span could be imported"),
     ],
     # The header of a gzip file holds the time; the ids of two xdist processes must be equal.
     ids=["bomb", "cut off", "only the magic number", "cut-off JSON"],

@@ -520,8 +520,8 @@ def test_an_error_is_the_reason_of_a_missing_answer() -> None:
 @pytest.mark.parametrize(
     ("options", "fact"),
     [
-        (["--to", "dataset"], "traces become a lab or a suite"),
-        (["--map", "input=a"], "traces become a lab or a suite"),
+        (["--to", "dataset"], "traces are imported as a lab or a suite"),
+        (["--map", "input=a"], "traces are imported as a lab or a suite"),
         (["--sample", "5"], "need --to suite"),
         (["--freeze-calls"], "need --to suite"),
         (["--to", "suite", "--sample", "0"], "expected a number from 1"),

@@ -91,8 +91,8 @@ def accept(merge: Merge, path: Path, *, saved: str, choice: Choice) -> Acceptanc
     """
     if choice.prune and merge.missing:
         raise ConfigurationError(
-            f"--prune: the run {merge.missing[0]}, so that it does not say which cases the suites no longer"
-            " have; run all of them"
+            f"--prune: the run {merge.missing[0]}, so it does not show which cases were removed from"
+            " the suites; run all of them"
         )
     result = Acceptance()
     chosen = _chosen(merge, choice, result.without_verdict)
@@ -132,7 +132,10 @@ def _chosen(merge: Merge, choice: Choice, without_verdict: list[str]) -> set[Ide
         else:
             without_verdict.append(f"{short_key(identity[1])} of {identity[2]}")
     if not identities and not choice.is_all:
-        raise ConfigurationError("none of the chosen cases has a verdict in the run: nothing is accepted")
+        raise ConfigurationError(
+            "no verdict to accept: the run has no verdict for any of the chosen cases; run them"
+            " again, or choose others"
+        )
     return identities
 
 

@@ -55,9 +55,9 @@ def compare(
     matched = match(base, new, in_scope=in_scope)
     if not (matched.pairs or matched.changed_tests):
         raise ConfigurationError(
-            f"the runs have no item in common: {len(base.items):,} items in the base run, {len(new.items):,}"
-            " in the new run, none of the same file, key and model; give runs of the same suites, and name"
-            " renamed models as OLD=NEW"
+            f"the runs have no item in common ({len(base.items):,} items in the base run,"
+            f" {len(new.items):,} in the new run); items are matched by file, key and model. Give runs"
+            " of the same suites, and OLD=NEW for a renamed model"
         )
     metrics = compare_metrics(
         matched.pairs,

@@ -55,10 +55,12 @@ def _battle(row: Mapping[str, str], others: Sequence[str], location: str) -> Bat
         if not cells[name]:
             raise DataError(f"{location}: {name} is empty; each game names its prompt and two models")
     if cells["model_a"] == cells["model_b"]:
-        raise DataError(f"{location}: {cells['model_a']!r} plays against itself; remove the line")
+        raise DataError(f"{location}: model_a and model_b are both {cells['model_a']!r}; remove the line")
     winner = next((name for name in WINNERS if name == cells["winner"]), None)
     if winner is None:
-        raise DataError(f"{location}: winner {cells['winner']!r} is none of {', '.join(WINNERS)}")
+        raise DataError(
+            f"{location}: winner {cells['winner']!r} is unknown; write one of {', '.join(WINNERS)}"
+        )
     return Battle(
         prompt_key=cells["prompt_key"],
         model_a=cells["model_a"],
@@ -96,7 +98,7 @@ def _number(cells: Mapping[str, str], name: str, location: str) -> float | None:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise DataError(f"{location}: {name} {text!r} is not a number; leave it empty where it is not known")
+        raise DataError(f"{location}: {name} {text!r} is not a number; leave it empty if it is not known")
     return value
 
 

@@ -92,8 +92,8 @@ def games_of(
     if not games:
         named = f" ({', '.join(present)})" if present else ""
         raise DataError(
-            f"there is nothing to compare: {len(present)} models have answers{named}; two models are needed"
-            " that answer the same prompt"
+            f"there is nothing to compare: {len(present)} models have answers{named}; an arena needs"
+            " answers of two models to the same prompt"
         )
     games.sort(key=lambda drawn: (drawn[0], drawn[1].prompt_key, model_of(drawn[1].first)))
     return [game for _, game in games]

@@ -53,8 +53,8 @@ def pair_items(
         if models.fixture_of(model):
             del originals[model]
             collector.project.warn(
-                f"{collector.nodeid}: model {model.label!r} does not play in the arena: a fixture answers for"
-                " it, which only its own test cases have",
+                f"{collector.nodeid}: model {model.label!r} is left out of the arena: its answers come"
+                " from a fixture, which exists only in its own test cases",
                 collector.path,
             )
     run = ArenaRun(collector.services, collector.nodeid, config, config.arena, originals)

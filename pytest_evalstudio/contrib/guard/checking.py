@@ -75,7 +75,7 @@ class Guard:
         config = with_guardrails(base.model_copy(update={"evaluators": None, "gate": []}), content)
         self._plan = Plan(plugins, config)
         if not self._plan.selected:
-            raise ConfigurationError(f"{file}: names no evaluator; add ids to evaluator_ids")
+            raise ConfigurationError(f"{file}: no evaluator is listed; add ids to evaluator_ids")
         for selected in self._plan.selected:
             _check_needs(selected, file)
         self._optional = frozenset(content.optional)

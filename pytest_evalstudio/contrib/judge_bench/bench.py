@@ -51,8 +51,8 @@ def open_bench(
     selected = plan.alone(evaluator)
     if JUDGE not in selected.requires:
         raise ConfigurationError(
-            f"evaluator {evaluator!r} asks no judge; `evalstudio evaluators` lists those that do under"
-            " method: judge"
+            f"evaluator {evaluator!r} does not ask a judge; `evalstudio evaluators` lists those that"
+            " do under method: judge"
         )
     return Bench(
         plan,
@@ -78,8 +78,8 @@ def check_verdicts(place: str, evaluator: str, verdicts: Collection[object], fau
     """
     if not verdicts:
         raise DataError(
-            f"the judge of {evaluator} has no verdict on any answer, so that nothing is written; correct the"
-            f" cause, and run the command again: {next(iter(faults), '')}",
+            f"the judge of {evaluator} gave no verdict on any answer, so nothing was written; correct"
+            f" the cause, and run the command again: {next(iter(faults), '')}",
             source=place,
         )
 
@@ -209,7 +209,7 @@ def labelled_cases(path: Path, labels: Labels) -> list[Case]:
             if answered
             else ", and no answers either"
         )
-        raise DataError(f"{path}: none of its answers has a label{example}")
+        raise DataError(f"{path}: no label belongs to one of its answers{example}")
     return cases
 
 

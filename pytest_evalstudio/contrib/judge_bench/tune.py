@@ -293,8 +293,9 @@ def _halves(cases: Sequence[Case], labels: Labels, seed: int) -> tuple[list[Case
         if min(sizes[label]) < MIN_LABELS // 4:
             questions = len({case.key for case in cases})
             raise DataError(
-                f"the {counts[label]} {kind} answers are to too few of the {counted(questions, 'question')}"
-                " to be divided; label answers to more questions"
+                f"the {counts[label]} {kind} answers belong to too few of the"
+                f" {counted(questions, 'question')} to be split in two halves; label answers to more"
+                " questions"
             )
     return halves
 

@@ -220,7 +220,7 @@ def _plan(
     mean = sign * (pilot.mean + worst)
     if request.drop > pilot.mean:
         raise ConfigurationError(
-            f"--drop {request.drop:g}: the {name} of {model} is {mean:.3g}, and cannot get worse by more than"
+            f"--drop {request.drop:g}: the {name} of {model} is {mean:.3g}, so it can get worse by at most"
             f" {pilot.mean:.3g}; give a smaller drop"
         )
     tests = _tests(run, measure)

@@ -58,8 +58,7 @@ def step_items(collector: EvalFileCollector, source: Source) -> Iterator[Workflo
         project.warn(warning, collector.path)
     if ignored := project.settings.of_suites:
         project.warn(
-            f"{', '.join(ignored)}: without effect on workflows; give model and parameters in"
-            f" {collector.path.name}",
+            f"{', '.join(ignored)}: ignored for workflows; set model and parameters in {collector.path.name}",
             collector.path,
         )
     for spec in run.specs:

@@ -83,7 +83,10 @@ def attach(
     calibration = load_calibration(path)
     own_metrics = [metric for metric in calibration.metrics if metric.evaluator == id]
     if not own_metrics:
-        raise ConfigurationError(f"{file} calibrates {', '.join(calibration.keys)}, and no metric of {id}")
+        raise ConfigurationError(
+            f"{file} calibrates {', '.join(calibration.keys)}, but no metric of {id}; give a"
+            f" calibration of {id}"
+        )
     for metric in own_metrics:
         check_metric(spec, metric.metric, metric.better, file)
     for metric in calibration.metrics:
@@ -118,12 +121,12 @@ def check_metric(spec: EvaluatorSpec, key: str, better: str, file: str) -> None:
     if metric is None or key == PROBABILITY:
         names = ", ".join(metric.key for metric in spec.metrics if metric.key != PROBABILITY)
         raise ConfigurationError(
-            f"{file} takes the metric {key!r} of {spec.id}, which has {names}; calibrate again"
+            f"{file} needs the metric {key!r} of {spec.id}, which only has {names}; calibrate again"
         )
     if metric.better != better:
         raise ConfigurationError(
-            f"{file} takes {key!r} of {spec.id} for one of which {better} is better, and {metric.better} is;"
-            " calibrate again"
+            f"{file} was made when {better} values of {key!r} of {spec.id} were better; now"
+            f" {metric.better} values are better. Calibrate again"
         )
 
 
@@ -168,8 +171,8 @@ def check_together(selected: Iterable[WithCalibration]) -> None:
             if metric.evaluator not in evaluators:
                 raise ConfigurationError(
                     f"evaluator {each.id}: its calibration {each.attached.file if each.attached else ''}"
-                    f" takes {metric.key}, and evaluator {metric.evaluator!r} is not chosen with it; add it"
-                    " to the evaluators"
+                    f" needs {metric.key}, but evaluator {metric.evaluator!r} is not selected; add it to the"
+                    " evaluators"
                 )
             check_metric(
                 evaluators[metric.evaluator].spec,

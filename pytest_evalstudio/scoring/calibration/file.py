@@ -255,10 +255,10 @@ def check_curve(curve: Logistic | Line | Steps | Softmax, metrics: int) -> None:
             else "curve: x and p must have the same length"
         )
     if any(one >= other for one, other in pairwise(curve.x)):
-        raise ValueError("curve.x: must rise")
+        raise ValueError("curve.x: each value must be larger than the one before")
     # A metric where lower is better has a falling curve.
     if list(curve.p) not in (sorted(curve.p), sorted(curve.p, reverse=True)):
-        raise ValueError("curve.p: must rise all the way, or fall")
+        raise ValueError("curve.p: must be sorted, in ascending or descending order")
 
 
 def _check_softmax(curve: Softmax, metrics: int) -> None:
@@ -271,7 +271,7 @@ def _check_softmax(curve: Softmax, metrics: int) -> None:
     if not len(curve.levels) == len(curve.intercepts) == len(curve.weights):
         raise ValueError("curve: levels, intercepts and weights must have the same length")
     if any(one >= other for one, other in pairwise(curve.levels)):
-        raise ValueError("curve.levels: must rise")
+        raise ValueError("curve.levels: each level must be larger than the one before")
     if not curve.levels[0] < curve.good_from <= curve.levels[-1]:
         raise ValueError("curve.good_from: must be above the lowest level, and not above the highest")
 

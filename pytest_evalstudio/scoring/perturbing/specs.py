@@ -219,7 +219,7 @@ def _step(
     if spec.is_written_by_judge(perturbator):
         if judge is None:
             raise ConfigurationError(
-                f"perturbator {name}: a judge's words differ from process to process; write the cases with"
+                f"perturbator {name}: a judge writes different text each time; write the cases once with"
                 " `evalstudio perturb`"
             )
         perturbator = WrittenPerturbator(cast(AsksJudge, perturbator), judge)

@@ -58,7 +58,7 @@ def test_required_columns_are_enough_and_further_ones_are_kept(tmp_path: Path) -
     [
         ("prompt_key,model_a,model_b\np,x,y\n", ":1:", "'winner'"),
         ("prompt_key,model_a,model_b,winner\np,x,y,model_a\np,x,y,tie (bothbad)\n", ":3:", "tie (bothbad)"),
-        ("prompt_key,model_a,model_b,winner\np,x,x,model_a\n", ":2:", "plays against itself"),
+        ("prompt_key,model_a,model_b,winner\np,x,x,model_a\n", ":2:", "model_a and model_b are both 'x'"),
         ("prompt_key,model_a,model_b,winner\n,x,y,model_a\n", ":2:", "prompt_key is empty"),
         ("prompt_key,model_a,model_b,winner\np,,y,model_a\n", ":2:", "model_a is empty"),
         ("prompt_key,model_a,model_b,winner,score_a\np,x,y,tie,high\n", ":2:", "score_a 'high'"),

@@ -86,7 +86,7 @@ def test_an_unknown_model_is_an_error_with_the_nearest_name() -> None:
 
 
 def test_one_model_has_nothing_to_play() -> None:
-    with pytest.raises(DataError, match="two models are needed"):
+    with pytest.raises(DataError, match="answers of two models to the same prompt"):
         games_of(answers("a"), seed=0)
 
 

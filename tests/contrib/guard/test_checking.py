@@ -140,7 +140,7 @@ def test_a_batch_is_as_each_alone(tmp_path: Path) -> None:
         (["text_matching"], "needs condition|needs expected_output"),
         (["nobody"], "no evaluator named 'nobody'"),
         (["self_consistency"], "compares several answers"),
-        ([], "names no evaluator"),
+        ([], "no evaluator is listed"),
         (["h2o_sonar.evaluators.unheard_of.Unheard"], "no counterpart"),
     ],
 )

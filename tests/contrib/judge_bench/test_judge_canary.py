@@ -84,7 +84,7 @@ def test_a_judge_without_verdicts_writes_no_record(
     assert code == 2
     assert not (tmp_path / "c.json").exists()
     error = capsys.readouterr().err
-    assert "canary set: the judge of correctness_judge has no verdict on any answer" in error
+    assert "canary set: the judge of correctness_judge gave no verdict on any answer" in error
     assert "it begins 'I think so.'" in error
 
 

@@ -253,7 +253,7 @@ def test_kappa_is_scikit_learns(pairs: list[tuple[bool, bool]]) -> None:
 def test_labels_of_other_answers_are_an_error(tmp_path: Path) -> None:
     lab, _ = setting(tmp_path)
     with pytest.raises(
-        DataError, match=r"none of its answers has a label; the file has e\.g\. key 'a', model_key 'm'"
+        DataError, match=r"no label belongs to one of its answers; the file has e\.g\. key 'a', model_key 'm'"
     ):
         check_judge(
             lab,
@@ -265,7 +265,7 @@ def test_labels_of_other_answers_are_an_error(tmp_path: Path) -> None:
 
 def test_an_evaluator_without_a_judge_is_an_error(tmp_path: Path) -> None:
     lab, labels = setting(tmp_path)
-    with pytest.raises(ConfigurationError, match="'rouge' asks no judge"):
+    with pytest.raises(ConfigurationError, match="'rouge' does not ask a judge"):
         check_judge(
             lab, labels, "rouge", config=configuration({"judge": {"host": "python", "target": harsh}})
         )

@@ -110,7 +110,7 @@ def test_a_judge_without_verdicts_is_an_error_with_its_reason(
         folder=folder,
     )
     assert (result.returncode, result.stdout) == (2, "")
-    assert "answers_dataset.json: the judge of polite has no verdict on any answer" in result.stderr
+    assert "answers_dataset.json: the judge of polite gave no verdict on any answer" in result.stderr
     assert "it begins 'I think so.'" in result.stderr
     assert not (folder / "check.json").exists()
 

@@ -82,7 +82,9 @@ def test_examples_from_the_fit_half_raise_the_agreement_on_the_held_out_half(tmp
 
 
 def test_a_judge_without_verdicts_is_a_fault(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"the judge of polite has no verdict on any answer.* it begins 'Hm'"):
+    with pytest.raises(
+        DataError, match=r"the judge of polite gave no verdict on any answer.* it begins 'Hm'"
+    ):
         tune(tmp_path, lambda prompt: "Hm")
 
 
@@ -211,7 +213,7 @@ def test_good_answers_to_one_question_alone_cannot_be_divided(tmp_path: Path) ->
         folder=tmp_path,
     )
     with pytest.raises(
-        DataError, match=r"the 5 good answers are to too few of the 4 questions to be divided"
+        DataError, match=r"the 5 good answers belong to too few of the 4 questions to be split"
     ):
         tune_judge(lab, labels, "polite", config=config)
 

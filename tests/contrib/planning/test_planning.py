@@ -127,7 +127,7 @@ def test_a_metric_where_lower_is_better_gets_worse_upwards(tmp_path: Path) -> No
     result = plan(tmp_path, "--drop", "0.1", "--metric", "quality.error")
 
     assert "quality.error of one: 0.2 over 30 cases, 2 answers each" in result.stdout
-    assert "--drop 0.9: the quality.error of one is 0.2, and cannot get worse by more than 0.8" in (
+    assert "--drop 0.9: the quality.error of one is 0.2, so it can get worse by at most 0.8" in (
         plan(tmp_path, "--drop", "0.9", "--metric", "error").stderr
     )
 
@@ -176,7 +176,7 @@ def test_an_even_drop_takes_fewer_cases_of_a_metric(tmp_path: Path) -> None:
         (["--drop", "0.1", "--alpha", "0"], "--alpha 0: expected a number between 0 and 1"),
         (["--drop", "0.1", "--model", "on"], "no model named 'on'"),
         (["--drop", "0.1", "--metric", "scor"], "no metric named 'scor'"),
-        (["--drop", "0.9"], "cannot get worse by more than 0.5"),
+        (["--drop", "0.9"], "so it can get worse by at most 0.5"),
     ],
 )
 def test_impossible_requests_are_refused(tmp_path: Path, options: list[str], message: str) -> None:

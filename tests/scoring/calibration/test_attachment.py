@@ -56,7 +56,10 @@ def test_a_calibration_of_another_evaluator_is_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "c.json", CalibratedMetric(evaluator="bleu", metric="bleu_1", better="higher"))
     with pytest.raises(ConfigurationError) as caught:
         attached(path)
-    assert str(caught.value) == "c.json calibrates bleu.bleu_1, and no metric of rouge"
+    assert (
+        str(caught.value)
+        == "c.json calibrates bleu.bleu_1, but no metric of rouge; give a calibration of rouge"
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,15 +68,15 @@ def test_a_calibration_of_another_evaluator_is_refused(tmp_path: Path) -> None:
         (
             rouge(metric="rouge_9"),
             (
-                "c.json takes the metric 'rouge_9' of rouge, which has rouge_1, rouge_2, rouge_l; calibrate"
-                " again"
+                "c.json needs the metric 'rouge_9' of rouge, which only has rouge_1, rouge_2, rouge_l;"
+                " calibrate again"
             ),
         ),
         (
             rouge(better="lower"),
             (
-                "c.json takes 'rouge_l' of rouge for one of which lower is better, and higher is; calibrate"
-                " again"
+                "c.json was made when lower values of 'rouge_l' of rouge were better; now higher values"
+                " are better. Calibrate again"
             ),
         ),
     ],

@@ -120,7 +120,7 @@ def test_what_is_saved_is_read_again(tmp_path: Path, curve: dict[str, Any]) -> N
             for change, message in (
                 ({"weights": [[1.0], [1.0, 2.0], [0.0]]}, "must have one entry for each of the 1 metrics"),
                 ({"intercepts": [0.0]}, "levels, intercepts and weights must have the same length"),
-                ({"levels": [1, 3, 2]}, "curve.levels: must rise"),
+                ({"levels": [1, 3, 2]}, "curve.levels: each level must be larger"),
                 ({"good_from": 1}, "curve.good_from: must be above the lowest level"),
                 ({"good_from": 4}, "curve.good_from: must be above the lowest level"),
             )
@@ -149,12 +149,12 @@ def test_what_is_saved_is_read_again(tmp_path: Path, curve: dict[str, Any]) -> N
         ),
         pytest.param(
             content(curve={"kind": "line", "x": [0.5, 0.5], "p": [0, 1]}),
-            r"curve\.x: must rise",
+            r"curve\.x: each value must be larger",
             id="x that stands",
         ),
         pytest.param(
             content(curve={"kind": "line", "x": [0.1, 0.2, 0.3], "p": [0, 1, 0.5]}),
-            r"curve\.p: must rise all the way, or fall",
+            r"curve\.p: must be sorted, in ascending or descending order",
             id="p",
         ),
         pytest.param(

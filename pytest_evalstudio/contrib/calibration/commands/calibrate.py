@@ -139,10 +139,11 @@ def run(arguments: argparse.Namespace) -> int:
     from pytest_evalstudio.contrib.calibration.labelling.segments import segment_labels
     from pytest_evalstudio.core.errors import ConfigurationError, DataError
     from pytest_evalstudio.formats.labels import majority, read_labels, read_ratings
+    from pytest_evalstudio.text.figures import counted
 
     metrics = [name.strip() for name in arguments.metric.split(",") if name.strip()]
     if not metrics:
-        raise ConfigurationError("--metric names no metric")
+        raise ConfigurationError("--metric is empty; give one or more metrics, e.g. --metric groundedness")
     rule = risk_rule(arguments.max_type_i, arguments.max_type_ii, arguments.cost)
     path = _labels(arguments)
     if not path.exists():
@@ -157,10 +158,10 @@ def run(arguments: argparse.Namespace) -> int:
     ratings, outdated = without_outdated(rated, scores)
     labels, divided = majority(ratings)
     if not labels:
-        others = f", and raters are divided on {len(divided)}" if divided else ""
+        others = f", and raters disagree on {len(divided)}" if divided else ""
         raise DataError(
-            f"{path}: no label counts: {outdated} are of answers whose text has changed since{others}; label"
-            " them again"
+            f"{path}: no label can be used: the answers of {counted(outdated, 'label')} have"
+            f" changed since{others}; label them again"
         )
     calibration = calibrate(
         scores,

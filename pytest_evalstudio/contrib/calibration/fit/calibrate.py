@@ -185,7 +185,8 @@ def _columns(scores: Scores, metrics: Sequence[str]) -> list[Column]:
     for column in columns:
         if column.is_calibrated:
             raise ConfigurationError(
-                f"{column.key} is what a calibration made already; calibrate the metrics that it is made of"
+                f"{column.key} is already the result of a calibration; calibrate the metrics that it was"
+                " made from"
             )
     return columns
 

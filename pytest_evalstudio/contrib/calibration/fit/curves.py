@@ -171,8 +171,8 @@ def _ordinal(scores: Floats, labels: Integers, good_from: int, logs: Sequence[bo
         cuts = fit.model.transform_threshold_params(fit.params)[1:-1]
     if not np.isfinite(fit.params).all() or not np.isfinite(cuts).all():
         raise ConfigurationError(
-            "ordinal regression finds no finite weights: the scores divide the levels without fault; use"
-            " --method logistic"
+            "ordinal regression has no finite weights, since the scores separate the levels"
+            " perfectly; use --method logistic"
         )
     weights = fit.params[: scores.shape[1]].tolist()
     intercepts = {int(level): -float(cut) for level, cut in zip(levels[1:], cuts, strict=True)}

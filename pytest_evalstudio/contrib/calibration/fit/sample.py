@@ -105,8 +105,8 @@ class LabelledSample:
         message = f"{good} good and {len(self) - good} bad labelled answers are too few"
         if min(good, len(self) - good) < MIN_OF_A_KIND or len(self) < min_size:
             raise TooFewLabels(
-                f"{message}: label at least {min_size} answers (alpha = {alpha:g} needs so many), "
-                f"{MIN_OF_A_KIND} good and {MIN_OF_A_KIND} bad ones among them{_lost(self.left_out)};"
+                f"{message}: label at least {min_size} answers (required by alpha = {alpha:g}), including"
+                f" {MIN_OF_A_KIND} good and {MIN_OF_A_KIND} bad ones{_lost(self.left_out)};"
                 f" {_missing(good, len(self) - good, min_size)} missing"
             )
         self._check_levels(np.arange(len(self)), MIN_OF_A_KIND)
@@ -143,7 +143,7 @@ class LabelledSample:
         few = [f"{count} of level {level}" for level, count in counts.items() if count < min_count]
         if few:
             raise TooFewLabels(
-                f"labels are too few, {' and '.join(few)}: multinomial calibration takes {min_count} of each"
+                f"too few labels, {' and '.join(few)}: multinomial calibration needs {min_count} of each"
                 f" level{_lost(self.left_out)}; label more, join levels, or use --method ordinal"
             )
 
@@ -152,19 +152,20 @@ class LabelledSample:
         good, bad = int(for_curve.sum()), int((~for_curve).sum())
         if min(good, bad) < MIN_OF_A_KIND_FOR_CURVE:
             raise TooFewLabels(
-                f"of the {good + bad} answers that the curve is fitted to, {good} are good and {bad} bad: it"
-                f" takes {MIN_OF_A_KIND_FOR_CURVE} of each kind{_lost(self.left_out)}"
+                f"of the {good + bad} answers that the curve is fitted to, {good} are good and {bad} are"
+                f" bad; at least {MIN_OF_A_KIND_FOR_CURVE} of each kind are needed{_lost(self.left_out)};"
+                " label more answers"
             )
         if len(at_random) < min_labels(alpha):
             raise TooFewLabels(
-                f"{len(at_random)} labelled answers drawn at random are too few: alpha = {alpha:g} takes"
-                f" {min_labels(alpha)}"
+                f"only {len(at_random)} labelled answers were drawn at random; alpha = {alpha:g} needs"
+                f" {min_labels(alpha)}; label more answers"
             )
         if at_random.all() or not at_random.any():
             kind = "good" if at_random.all() else "bad"
             raise TooFewLabels(
-                f"all {len(at_random)} labelled answers drawn at random are {kind}: nothing can be said of"
-                " errors"
+                f"all {len(at_random)} labelled answers drawn at random are {kind}, so error rates cannot"
+                " be estimated; label more answers"
             )
 
     def _divided(self, rows: Integers, parts: int, seed: int) -> Iterator[tuple[Integers, Integers]]:
@@ -176,8 +177,8 @@ class LabelledSample:
         # It refuses fewer test cases than parts.
         except ValueError:
             raise TooFewLabels(
-                f"the labelled answers belong to too few test cases ({len(set(self.cases))}) to be divided;"
-                " label more"
+                f"the labelled answers belong to only {counted(len(set(self.cases)), 'test case')}, too"
+                " few to split; label answers to more test cases"
             ) from None
 
 
@@ -261,8 +262,8 @@ def sample(
     for column, values in zip(columns, labelled.scores.T, strict=True):
         if len(values) and values.min() == values.max():
             raise TooFewLabels(
-                f"all {len(values)} labelled answers have the same score {values[0]:g} by {column.key}: it"
-                " tells nothing"
+                f"all {len(values)} labelled answers have the same score {values[0]:g} by {column.key}, so"
+                " it cannot separate good from bad; label more answers, or choose another metric"
             )
     return labelled
 
@@ -275,14 +276,15 @@ def _by_label(scores: Scores, labels: Labels) -> dict[tuple[str, str], TableAnsw
             continue
         if case_id in answers:
             raise DataError(
-                f"{case_id[0]!r} of model {case_id[1]!r} is in {answers[case_id].file!r} and {identity[0]!r}:"
-                " its label may be of either; give the results of one file, or make keys unique"
+                f"{case_id[0]!r} of model {case_id[1]!r} is in {answers[case_id].file!r} and"
+                f" {identity[0]!r}, so it is unclear which one its label belongs to; give the results of"
+                " one file, or make keys unique"
             )
         answers[case_id] = scores.answers[identity]
     if not answers:
         raise DataError(
-            f"none of the results has a label{_example(scores.answers)}; the labels have e.g."
-            f" {_described(next(iter(labels)))}"
+            f"no label belongs to an answer in the results{_example(scores.answers)}; the labels have"
+            f" e.g. {_described(next(iter(labels)))}"
         )
     return answers
 
@@ -304,7 +306,7 @@ def _good_from(levels: set[int], level: int | None) -> int:
         return 1
     if len(levels) > 2:
         raise ConfigurationError(
-            f"labels have the levels {', '.join(map(str, sorted(levels)))}: say from which on an answer is"
-            f" good, e.g. --good {max(levels)}"
+            f"labels have the levels {', '.join(map(str, sorted(levels)))}: give the lowest level that"
+            f" counts as good, e.g. --good {max(levels)}"
         )
     return max(levels)

@@ -173,8 +173,9 @@ def _selection(
         name = evaluators[id].name or id
         return [key], f"the primary metric of {name}, the first evaluator whose scores say how much"
     raise NothingVaries(
-        "no evaluator of the automated evaluation has scores that vary and say how much, not only whether;"
-        " where answers have scores, add one, e.g. lexical_groundedness, or name a metric in `metric`"
+        "the automated evaluation has no evaluator with graded scores that vary; if the answers"
+        " have scores, add such an evaluator, e.g. lexical_groundedness, or name a metric in"
+        " `metric`"
     )
 
 

@@ -150,8 +150,8 @@ class _Choice:
         if not candidates:
             names_text = f"{', '.join(sorted(names_of_evaluators))}: " if names else ""
             raise ConfigurationError(
-                f"{self._place}: {names_text}no calibration yet, so that no verdict is uncertain;"
-                " label answers with --all, then run `evalstudio calibrate`"
+                f"{self._place}: {names_text}no calibration yet, so no verdict can be uncertain; label"
+                " answers with --all, then run `evalstudio calibrate`"
             )
         if len(candidates) > 1:
             raise ConfigurationError(
@@ -207,8 +207,8 @@ def _check_identities(location: str, scores: Scores, identities: Sequence[Identi
         before = files.setdefault((key, model_key), file)
         if before != file and (key, model_key) in counts:
             raise DataError(
-                f"{location}: {key!r} of model {model_key!r} is in {before!r} and in {file!r}: its label may"
-                " be of either; run one of the files alone, or make keys unique"
+                f"{location}: {key!r} of model {model_key!r} is in {before!r} and in {file!r}, so it is"
+                " unclear which one its label belongs to; run one of the files alone, or make keys unique"
             )
 
 

@@ -60,8 +60,8 @@ class ReviewSession:
             raters = {label.rater for label in self.store.ratings() if label.role != ADJUDICATOR}
             if not rater or rater in raters:
                 raise ConfigurationError(
-                    "--adjudicator: give a name by --rater that no rater has; an adjudicator decides on"
-                    " labels of others"
+                    "--adjudicator: an adjudicator decides on the labels of others; give --rater a name that"
+                    " no rater has used"
                 )
 
     def check_page(self) -> None:
@@ -213,8 +213,8 @@ class ReviewSession:
         ]
         if read and not rows_shown:
             raise DataError(
-                f"none of the {len(read)} labels is of an answer of this evaluation ({ANSWER_ID} tells the"
-                " text)",
+                f"none of the {len(read)} labels belongs to an answer of this evaluation (answers are"
+                f" matched by {ANSWER_ID}); import a sheet that was exported from it",
                 source=str(path),
             )
         return self.store.merge(rows_shown), len(read) - len(rows_shown)

@@ -98,8 +98,8 @@ def side_of(table: ScoredTable) -> Side:
     """
     if not _has_keys(table):
         raise ConfigurationError(
-            f"{table.location.name}: has no keys by which answers of two models are paired; score it with"
-            " --map key=COLUMN and --texts all"
+            f"{table.location.name}: has no keys to pair the answers of two models; score it again"
+            " with --map key=COLUMN and --texts all"
         )
     return _side(table, _drawn(table)[0], {})
 

@@ -55,15 +55,19 @@ class TableAccess:
             return str(self._path(table, folder))
         # A later part of a chain may open a protocol that is not permitted.
         if "::" in table:
-            raise DataError("chains protocols, which a file may not do; give a plain path or URL")
+            raise DataError(
+                "chains protocols with `::`, which is not allowed in a scores file; give a plain path or URL"
+            )
         protocol = scheme[1].lower()
         if protocol not in self.protocols:
             raise DataError(
-                "is a URL, which a file may not choose; permit it by"
-                f' [scores] protocols = ["{protocol}"] in your configuration'
+                "is a URL, which a scores file may use only if your configuration permits it; add [scores]"
+                f' protocols = ["{protocol}"]'
             )
         if protocol in _WEB and not self.allow_private_hosts and not _is_public_host(table):
-            raise DataError("leads to a host that is not public; permit it by allow_private_hosts = true")
+            raise DataError(
+                "points to a host that is not public; permit it with [scores] allow_private_hosts = true"
+            )
         return table
 
     def _path(self, table: str, folder: Path) -> Path:

@@ -364,7 +364,8 @@ def _check_group(group: str, manifest: ScoredManifest) -> None:
         return
     if group in manifest.ungrouped:
         raise ConfigurationError(
-            f"groups: column {group!r} has too many values for figures of each; choose another column"
+            f"groups: column {group!r} has too many different values to report each one; choose"
+            " another column"
         )
     shared = [name for name in manifest.groups if name not in manifest.ungrouped]
     remedy = f"It keeps: {', '.join(shared)}." if shared else "It keeps none."

@@ -67,7 +67,8 @@ def format_of(location: Location) -> str:
         if name.endswith(ending) and (format != "parquet" or name == location.path.lower()):
             return format
     raise ConfigurationError(
-        f"{location.name}: is of no known kind; give a file that ends in {', '.join(ENDINGS)}, or a folder"
+        f"{location.name}: the file type is unknown; give a file that ends in"
+        f" {', '.join(ENDINGS)}, or a folder"
     )
 
 

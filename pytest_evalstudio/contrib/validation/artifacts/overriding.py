@@ -59,8 +59,8 @@ def open_findings(summary: WorkflowSummary) -> Iterator[OpenFinding]:
     ]
     if missing:
         raise ConfigurationError(
-            f"--conclusion: {len(missing)} findings of the steps are not in the register, so that no reason"
-            f" can be given for them: `evalstudio mrm findings {summary.file} --collect` enters them"
+            f"--conclusion: {len(missing)} findings of the steps are not in the register, so they"
+            f" cannot be accepted; add them with `evalstudio mrm findings {summary.file} --collect`"
         )
     for entry in ids.values():
         if entry.is_open:
@@ -85,7 +85,9 @@ def accepted_findings(summary: WorkflowSummary, reasons: Mapping[str, str]) -> I
     findings = {finding.id: finding for finding in open_findings(summary)}
     for id, reason in reasons.items():
         if id not in findings:
-            raise ConfigurationError(f"--accept {id}: no open finding; open are {_named(findings)}")
+            raise ConfigurationError(
+                f"--accept {id}: is not an open finding; open findings: {_named(findings)}"
+            )
         if not reason.strip():
             raise ConfigurationError(f"--accept {id}: state the reason, {id}=REASON")
         yield AcceptedFinding(id=id, text=masked(findings[id].text), reason=masked(reason.strip()))
@@ -117,8 +119,9 @@ def check_overrider(
     ]
     if not validations:
         raise ConfigurationError(
-            f"--conclusion: nobody has signed the computed conclusion, {conclusion!r}: fitness belongs to the"
-            " validation. The person who ran it signs first, without --conclusion; another one may override"
+            f"--conclusion: nobody has signed the computed conclusion, {conclusion!r}. The person who"
+            " ran the validation must sign it first, without --conclusion; then another person can"
+            " override it"
         )
     persons = {*(signed.name for signed in validations), *run.persons()}
     if name.casefold() in {person.casefold() for person in persons}:

@@ -113,7 +113,7 @@ def _checked(values: dict[str, str]) -> RegisterEntry:
     values = {**values, "kind": values.get("kind") or "finding", "status": values["status"] or "open"}
     for name, allowed in words.items():
         if values[name] not in allowed:
-            raise ValueError(f"{name} {values[name]!r} is none of {', '.join(allowed)}")
+            raise ValueError(f"{name} {values[name]!r} is unknown; write one of {', '.join(allowed)}")
     for name in ("due", "raised"):
         if values.get(name):
             try:
@@ -175,7 +175,7 @@ def added(register: Sequence[RegisterEntry], entry: RegisterEntry) -> tuple[Regi
         ConfigurationError: if description or name are empty, or a value is none of its column's.
     """
     if not entry.description.strip() or not entry.raised_by.strip():
-        raise ConfigurationError("a finding needs --add TEXT, the finding, and --name, who raises it")
+        raise ConfigurationError("a new finding needs --add TEXT (what was found) and --name (who raises it)")
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     values = {**row_of(entry), "id": next_id(register, entry.kind), "raised": entry.raised or today}
     try:

@@ -119,11 +119,13 @@ def new_sign_off(
         raise unknown_name("role", role, roles, f"Roles of the policy: {', '.join(roles)}.")
     if conclusion == "not assessed":
         raise ConfigurationError(
-            f"{run.path.name}: nothing has been evaluated, so that there is nothing to sign; run the workflow"
-            " first"
+            f"{run.path.name}: nothing has been evaluated, so there is nothing to sign; run the"
+            " workflow first"
         )
     if decision not in DECISIONS:
-        raise ConfigurationError(f"--conclusion: no decision {decision!r}; there are {', '.join(DECISIONS)}")
+        raise ConfigurationError(
+            f"--conclusion: {decision!r} is unknown; write one of {', '.join(DECISIONS)}"
+        )
     if decision != conclusion and not comment:
         raise ConfigurationError(
             f"--conclusion: {decision!r} overrides the report's conclusion, {conclusion!r}; state the reason"

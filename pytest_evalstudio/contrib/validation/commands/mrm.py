@@ -144,7 +144,10 @@ def sign_off(arguments: argparse.Namespace) -> int:
         check_overrider(run, signed.name, summary.sign_offs, conclusion)
         signed = replace(signed, accepted=tuple(accepted_findings(summary, accepted)))
     elif accepted:
-        raise ConfigurationError("--accept: nothing is overridden, so that there is nothing to accept")
+        raise ConfigurationError(
+            "--accept: only an override of the conclusion accepts findings; give --conclusion too, or"
+            " leave out --accept"
+        )
     key = None if arguments.sign_key is None else Path(arguments.sign_key)
     head = write_signed_artifacts(run, signed, key)
     say(

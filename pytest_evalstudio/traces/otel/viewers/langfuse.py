@@ -30,7 +30,7 @@ class _Result(msgspec.Struct):
 def _headers(environment: Mapping[str, str]) -> dict[str, str]:
     public, secret = environment.get(_PUBLIC, ""), environment.get(_SECRET, "")
     if not (public and secret):
-        raise ConfigurationError(f"Langfuse takes scores with keys only; set {_PUBLIC} and {_SECRET}")
+        raise ConfigurationError(f"Langfuse needs API keys to receive scores; set {_PUBLIC} and {_SECRET}")
     return {"Authorization": f"Basic {base64.b64encode(f'{public}:{secret}'.encode()).decode()}"}
 
 
@@ -49,7 +49,7 @@ async def _create(channel: Channel, target: str, scores: Sequence[SpanScore]) ->
     try:
         result = msgspec.json.decode(reply.content, type=_Result)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise NotSent(f"{target} does not answer as Langfuse; check the address") from None
+        raise NotSent(f"the service at {target} does not reply like Langfuse; check the address") from None
     if result.errors:
         raise NotSent(f"{target} refused {len(result.errors)} of {len(scores)} scores")
     return len(scores)

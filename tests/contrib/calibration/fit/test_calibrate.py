@@ -149,7 +149,7 @@ def test_levels_need_to_be_told_from_which_on_an_answer_is_good(tmp_path: Path) 
     scores = rng.random(150)
     labels = np.digitize(scores + rng.normal(0, 0.15, 150), [0.3, 0.7]).tolist()
     with pytest.raises(
-        ConfigurationError, match=r"levels 0, 1, 2: say from which on an answer is good, e.g. --good 2"
+        ConfigurationError, match=r"levels 0, 1, 2: give the lowest level that counts as good, e.g. --good 2"
     ):
         calibrated(tmp_path, scores.tolist(), labels, levels=True)
     lenient, strict = (
@@ -245,7 +245,7 @@ def test_results_files_records_and_reports_say_the_same(tmp_path: Path) -> None:
         ),
         pytest.param([1] * 40, "40 good and 0 bad labelled answers are too few", id="one kind"),
         pytest.param(
-            [0] * 36 + [1] * 4, "4 good and 36 bad .* 10 good and 10 bad ones among them", id="few of a kind"
+            [0] * 36 + [1] * 4, "4 good and 36 bad .* including 10 good and 10 bad ones", id="few of a kind"
         ),
     ],
 )
@@ -258,7 +258,7 @@ def test_too_few_labels_are_told_with_how_many_there_must_be(
 
 def test_just_enough_labels_do(tmp_path: Path) -> None:
     assert calibrated(tmp_path, drawn()[0][:28], [0, 1] * 14).figures.n == 28
-    with pytest.raises(ConfigurationError, match=r"at least 53 answers \(alpha = 0.05 needs so many\)"):
+    with pytest.raises(ConfigurationError, match=r"at least 53 answers \(required by alpha = 0.05\)"):
         calibrated(tmp_path, drawn()[0][:50], [0, 1] * 25, alpha=0.05)
 
 
@@ -343,21 +343,21 @@ def test_where_some_answers_were_drawn_at_random_the_figures_are_theirs(tmp_path
             4,
             5,
             20,
-            r"of the 20 answers that the curve is fitted to, 4 are good and 16 bad: it takes 5 of each kind",
+            r"of the 20 answers that the curve is fitted to, 4 are good and 16 are bad; at least 5 of each",
             id="the curve",
         ),
         pytest.param(
             10,
             4,
             8,
-            r"8 labelled answers drawn at random are too few: alpha = 0.1 takes 9",
+            r"only 8 labelled answers were drawn at random; alpha = 0.1 needs 9",
             id="the quantile",
         ),
         pytest.param(
             10,
             0,
             20,
-            r"all 20 labelled answers drawn at random are bad: nothing can be said of errors",
+            r"all 20 labelled answers drawn at random are bad, so error rates cannot be estimated",
             id="one kind",
         ),
     ],

@@ -151,7 +151,7 @@ def test_labels_of_another_text_are_left_out_and_counted(
     path.write_text("key,model_key,label,answer_id\nk0,m-one,1,another\n", encoding="utf-8")
     assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 2
     assert (
-        "no label counts: 1 are of answers whose text has changed since; label them again"
+        "no label can be used: the answers of 1 label have changed since; label them again"
         in capsys.readouterr().err
     )
 

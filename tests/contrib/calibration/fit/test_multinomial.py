@@ -168,7 +168,7 @@ def test_too_few_labels_of_a_level_are_refused_by_number(tmp_path: Path) -> None
     labels[np.flatnonzero(labels == 1)[4:]] = 2
     with pytest.raises(
         TooFewLabels,
-        match=r"^labels are too few, 4 of level 1: multinomial calibration takes 10 of each level; label"
+        match=r"^too few labels, 4 of level 1: multinomial calibration needs 10 of each level; label"
         r" more, join levels, or use --method ordinal",
     ):
         calibrated(tmp_path, scores, labels)

@@ -84,7 +84,7 @@ def test_of_three_levels_the_good_ones_must_be_named() -> None:
     with pytest.raises(ConfigurationError) as caught:
         of(table(0.1, 0.2, 0.3), labels(1, 2, 3))
     assert str(caught.value) == (
-        "labels have the levels 1, 2, 3: say from which on an answer is good, e.g. --good 3"
+        "labels have the levels 1, 2, 3: give the lowest level that counts as good, e.g. --good 3"
     )
 
 
@@ -94,8 +94,8 @@ def test_a_label_of_answers_in_two_files_is_refused() -> None:
     with pytest.raises(DataError) as caught:
         of(scores, labels(0, 1))
     assert str(caught.value) == (
-        "'k1' of model 'm' is in 'f' and 'g': its label may be of either; give the results of one file, or"
-        " make keys unique"
+        "'k1' of model 'm' is in 'f' and 'g', so it is unclear which one its label belongs to; give the"
+        " results of one file, or make keys unique"
     )
     assert len(of(scores, {("k0", "m"): 1, ("k2", "m"): 0})) == 2
 
@@ -104,10 +104,10 @@ def test_labels_of_other_results_are_shown_beside_the_results() -> None:
     with pytest.raises(DataError) as caught:
         of(table(0.1), {("x", "y"): 1})
     assert str(caught.value) == (
-        "none of the results has a label: they have e.g. key 'k0', model_key 'm'; the labels have e.g. key"
-        " 'x', model_key 'y'"
+        "no label belongs to an answer in the results: they have e.g. key 'k0', model_key 'm'; the labels"
+        " have e.g. key 'x', model_key 'y'"
     )
-    with pytest.raises(DataError, match="has a label, since there are none; the labels have"):
+    with pytest.raises(DataError, match="in the results, since there are none; the labels have"):
         of(table(), {("x", "y"): 1})
 
 
@@ -117,8 +117,8 @@ def test_too_few_labels_are_named_by_kind() -> None:
     with pytest.raises(TooFewLabels) as caught:
         few.check(0.1, 0)
     assert str(caught.value) == (
-        "4 good and 36 bad labelled answers are too few: label at least 28 answers (alpha = 0.1 needs so"
-        " many), 10 good and 10 bad ones among them (2 labels are of answers that are not in the results; 2"
+        "4 good and 36 bad labelled answers are too few: label at least 28 answers (required by alpha ="
+        " 0.1), including 10 good and 10 bad ones (2 labels are of answers that are not in the results; 2"
         " answers have no score by e.m); 6 good answers are missing"
     )
 
@@ -129,7 +129,7 @@ def test_answers_to_few_questions_cannot_be_divided() -> None:
     for number in range(2, 40):
         add(scores, f"k{number}", number / 40, source=f"k{number % 2}")
         label_of[f"k{number}", "m"] = number % 2
-    with pytest.raises(TooFewLabels, match=r"test cases \(2\)"):
+    with pytest.raises(TooFewLabels, match=r"belong to only 2 test cases"):
         of(scores, label_of).check(0.1, 0)
 
 

@@ -78,7 +78,7 @@ def test_the_order_of_evaluators_decides_which_metric_is_calibrated(tmp_path: Pa
 
 
 def test_scores_that_do_not_vary_cannot_be_calibrated(tmp_path: Path) -> None:
-    with pytest.raises(NothingVaries, match="scores that vary and say how much, not only whether"):
+    with pytest.raises(NothingVaries, match="no evaluator with graded scores that vary"):
         population(record_of(tmp_path, [0.5, 0.5]))
     builder = RecordBuilder(boolean_evaluator())
     for key, value in (("a", 0.0), ("b", 1.0)):

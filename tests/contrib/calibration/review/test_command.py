@@ -82,7 +82,7 @@ def test_labels_of_other_answers_are_counted(
     )
     sheet.write_text("key,model_key,label\nnobody,m-one,1\n", encoding="utf-8")
     assert main(["review", flow.name, "--import", str(sheet)]) == 2
-    assert "none of the 1 labels is of an answer of this evaluation" in capsys.readouterr().err
+    assert "none of the 1 labels belongs to an answer of this evaluation" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments", [["--import", "missing.csv"], ["--export", "missing/sheet.csv"]])
@@ -173,7 +173,7 @@ def test_an_adjudicator_is_asked_for_what_raters_are_divided_on(
             writer.writerows(rows)
         main(["review", flow.name, "--rater", rater, "--import", str(sheet)])
     assert main(["review", flow.name, "--adjudicator", "--rater", "al", "--export", str(sheet)]) == 2
-    assert "a name by --rater that no rater has" in capsys.readouterr().err
+    assert "give --rater a name that no rater has used" in capsys.readouterr().err
     decide = ["review", flow.name, "--adjudicator", "--rater", "cy"]
     assert main([*decide, "--export", str(sheet)]) == 0
     with open(sheet, encoding="utf-8-sig", newline="") as file:

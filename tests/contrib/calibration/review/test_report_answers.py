@@ -156,7 +156,7 @@ def test_one_of_several_evaluators_is_named(tmp_path: Path) -> None:
     [
         pytest.param(
             {},
-            r"r: no calibration yet, so that no verdict is uncertain; label answers with --all, then run",
+            r"r: no calibration yet, so no verdict can be uncertain; label answers with --all, then run",
             id="none has one",
         ),
         pytest.param(
@@ -210,7 +210,7 @@ def test_an_answer_whose_label_could_be_of_two(tmp_path: Path) -> None:
     builder.write(tmp_path)
     with pytest.raises(
         DataError,
-        match=r"'even' of model 'm-one' is in 'one\.json' and in 'two\.json': its label may be of either",
+        match=r"'even' of model 'm-one' is in 'one\.json' and in 'two\.json', so it is unclear",
     ):
         session(tmp_path)
 

@@ -81,7 +81,7 @@ def test_collection_and_validation_open_nothing_else(
 
 
 def test_the_baseline_of_a_file_has_the_same_rules(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is a URL, which a file may not choose"):
+    with pytest.raises(DataError, match="is a URL, which a scores file may use only if"):
         TableAccess().location("s3://bucket/base", tmp_path)
 
 

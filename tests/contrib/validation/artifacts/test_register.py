@@ -159,9 +159,17 @@ def test_a_finding_that_another_process_adds_meanwhile_is_kept(workflow: Path) -
     [
         pytest.param(",finding,high,x,,,open,", "id is empty", id="id"),
         pytest.param("F-1,finding,high,,,,open,", "description is empty", id="description"),
-        pytest.param("F-1,finding,huge,x,,,open,", "severity 'huge' is none of high, medium", id="severity"),
-        pytest.param("F-1,note,high,x,,,open,", "kind 'note' is none of finding, challenge", id="kind"),
-        pytest.param("F-1,finding,high,x,,,done,", "status 'done' is none of open", id="status"),
+        pytest.param(
+            "F-1,finding,huge,x,,,open,",
+            "severity 'huge' is unknown; write one of high, medium",
+            id="severity",
+        ),
+        pytest.param(
+            "F-1,note,high,x,,,open,", "kind 'note' is unknown; write one of finding, challenge", id="kind"
+        ),
+        pytest.param(
+            "F-1,finding,high,x,,,done,", "status 'done' is unknown; write one of open", id="status"
+        ),
         pytest.param("F-1,finding,high,x,,31.1.26,open,", "due '31.1.26' is not a date", id="date"),
         pytest.param("F-1,finding,high,x,,,closed,", "F-1 is closed without evidence", id="evidence"),
         pytest.param("F-1,,low,x,,,,\nF-1,,low,y,,,,", "id 'F-1' occurs twice", id="twice"),
@@ -188,9 +196,9 @@ def test_new_findings_need_words_a_name_and_known_values(
     workflow: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert findings(workflow, "--add", TEXT) == 2
-    assert "needs --add TEXT, the finding, and --name" in capsys.readouterr().err
+    assert "needs --add TEXT (what was found) and --name" in capsys.readouterr().err
     assert findings(workflow, "--add", TEXT, "--name", "Bo", "--severity", "huge") == 2
-    assert "severity 'huge' is none of" in capsys.readouterr().err
+    assert "severity 'huge' is unknown; write one of" in capsys.readouterr().err
 
 
 def test_findings_of_steps_link_to_their_cases(workflow: Path) -> None:

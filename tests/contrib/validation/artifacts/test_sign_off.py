@@ -91,7 +91,7 @@ def test_an_override_needs_another_person_and_a_reason_for_each_finding(
     refused("Bo has signed as validator", "--name", "Bo", *FIT, accept=ids)
     refused("dee ran or signed this validation; another person must", "--name", "dee", *FIT, accept=ids)
     refused("needs a reason for each open finding: ", "--name", "Cy", *FIT, accept=ids[1:])
-    refused("--accept F-99: no open finding", "--name", "Cy", *FIT, accept=[*ids, "F-99"])
+    refused("--accept F-99: is not an open finding", "--name", "Cy", *FIT, accept=[*ids, "F-99"])
     assert override(workflow, "--name", "Cy", *FIT, accept=ids) == 0
     assert "EXCEPTION: Cy (owner) decides 'fit' against the computed" in capsys.readouterr().out
 
@@ -215,7 +215,7 @@ def test_new_labels_make_the_signature_void(workflow: Path) -> None:
         pytest.param(["--name", " "], "sign-off needs --name", id="an empty name"),
         pytest.param(["--name", "A", "--role", "validater"], "Did you mean 'validator'?", id="role"),
         pytest.param(
-            ["--name", "A", "--conclusion", "good"], "no decision 'good'; there are fit", id="decision"
+            ["--name", "A", "--conclusion", "good"], "'good' is unknown; write one of fit", id="decision"
         ),
     ],
 )
@@ -232,7 +232,7 @@ def test_a_workflow_without_evaluation_cannot_be_signed(
 ) -> None:
     shutil.rmtree(home(workflow) / "4_automated_evaluation")
     assert main(["mrm", "sign-off", str(workflow), "--name", "Ada", "--role", "validator"]) == 2
-    assert "nothing has been evaluated, so that there is nothing to sign" in capsys.readouterr().err
+    assert "nothing has been evaluated, so there is nothing to sign" in capsys.readouterr().err
 
 
 def test_a_broken_file_of_signatures_is_named(workflow: Path, capsys: pytest.CaptureFixture[str]) -> None:

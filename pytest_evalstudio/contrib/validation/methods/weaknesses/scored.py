@@ -73,8 +73,8 @@ def scored_cases(
             or "there are no answers"
         )
         raise DataError(
-            f"no answer has a score by {column.key} and a category ({why}); give test cases `categories`, or"
-            " name a --metric"
+            f"no answer has both a score by {column.key} and a category ({why}); give test cases"
+            " `categories`, or choose another --metric"
         )
     return list(cases.values()), excluded
 

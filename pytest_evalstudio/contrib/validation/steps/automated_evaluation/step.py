@@ -185,7 +185,8 @@ def _without_patched(suite: TestSuite, context: StepContext) -> tuple[TestSuite,
     left_out = sum(1 for _ in suite.cases()) - sum(1 for _ in copy.cases())
     if not copy.tests:
         raise DataError(
-            f"a corpus patch answers all {left_out} test cases; raise `count` of test_generation",
+            f"a corpus patch contains the answers to all {left_out} test cases, so no case remains;"
+            " raise `count` of test_generation",
             source=str(context.workflow.name),
         )
     return copy, left_out

@@ -82,8 +82,8 @@ def choose(
         more = f" and {len(documents) - MAX_NAMED} more" if len(documents) > MAX_NAMED else ""
         missing = missing_pipeline(settings.pipeline) if not settings.writer else ""
         raise NoQuestions(
-            "the rules are sure of no question about its sentences; include more topics, generators or"
-            f" documents, or name a language model as `writer`{missing and f'; {missing}'}",
+            "the rules found no reliable question in its sentences; include more topics, generators"
+            f" or documents, or name a language model as `writer`{missing and f'; {missing}'}",
             source=", ".join(documents[:MAX_NAMED]) + more,
         )
     by_topic = Counter(candidate.excerpt.topic for candidate in selected)

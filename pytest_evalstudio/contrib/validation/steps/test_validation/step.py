@@ -90,7 +90,7 @@ class TestValidation:
                     f" {nearest(metric, CUTOFFS) or 'Metrics: ' + ', '.join(CUTOFFS)}"
                 )
         if both := sorted(set(self.keep).intersection(self.drop)):
-            raise ValueError(f"{both[0]!r} is both to be kept and to be dropped")
+            raise ValueError(f"{both[0]!r} is in `keep` and in `drop`; remove it from one of them")
 
     def run(self, context: StepContext) -> StepResult:
         """Run the step."""

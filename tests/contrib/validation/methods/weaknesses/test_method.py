@@ -205,7 +205,7 @@ def test_what_makes_no_sense_is_told(options: dict[str, Any], message: str) -> N
 
 
 def test_results_without_categories_are_told() -> None:
-    with pytest.raises(DataError, match=r"no answer has a score by e\.quality and a category"):
+    with pytest.raises(DataError, match=r"no answer has both a score by e\.quality and a category"):
         find_weaknesses(scores_of(("a", [], 1.0)), "quality")
 
 

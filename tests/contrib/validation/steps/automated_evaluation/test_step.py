@@ -50,5 +50,5 @@ def test_without_a_patch_all_are_asked(tmp_path: Path) -> None:
 
 def test_a_patch_that_answers_everything_leaves_nothing_to_ask(tmp_path: Path) -> None:
     workspace = bench(tmp_path, *QUESTIONS)
-    with pytest.raises(DataError, match="a corpus patch answers all 2 test cases; raise `count`"):
+    with pytest.raises(DataError, match=r"contains the answers to all 2 test cases.*raise `count`"):
         AutomatedEvaluation(evaluators=["text_matching"]).run(workspace.work(STEP, "test_validation"))

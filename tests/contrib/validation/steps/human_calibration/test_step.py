@@ -134,13 +134,14 @@ def test_labels_of_one_kind_wait_for_others(tmp_path: Path, kind: int) -> None:
     workspace = bench(tmp_path)
     result = to_the_end(workspace, lambda key, score: kind)
     assert result.waits.startswith("40 of 40 labels, but of the 20 answers that the curve is fitted to, ")
-    assert "it takes 5 of each kind; raise sample_size; the labels that there are stay" in result.waits
+    assert "at least 5 of each kind are needed; label more answers; raise sample_size" in result.waits
+    assert "the labels that there are stay" in result.waits
     assert set(workspace.files(STEP)) == {"sample.json"}
 
 
 def test_too_few_for_alpha(tmp_path: Path) -> None:
     result = to_the_end(bench(tmp_path), alpha=0.01)
-    assert "20 labelled answers drawn at random are too few: alpha = 0.01 takes 99" in result.waits
+    assert "only 20 labelled answers were drawn at random; alpha = 0.01 needs 99" in result.waits
 
 
 def test_all_answers_are_labelled_and_still_too_few(tmp_path: Path) -> None:

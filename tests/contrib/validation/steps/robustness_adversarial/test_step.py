@@ -267,7 +267,7 @@ def test_where_the_documents_give_no_attack_nothing_is_asked(tmp_path: Path) -> 
         encoding="utf-8",
     )
     result = run(workspace)
-    assert result.summary.startswith("nothing is asked: the rules are sure of no question")
+    assert result.summary.startswith("nothing is asked: the rules found no reliable question")
     assert (result.waits, result.problems) == ("", ())
 
 

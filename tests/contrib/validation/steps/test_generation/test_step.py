@@ -183,7 +183,7 @@ def test_chunks_without_a_sentence_make_no_suite(tmp_path: Path) -> None:
     result = json.loads(path.read_text(encoding="utf-8"))
     result["chunks"][0]["sentences"] = ["Fees"]
     path.write_text(json.dumps(result), encoding="utf-8")
-    with pytest.raises(DataError, match="the rules are sure of no question"):
+    with pytest.raises(DataError, match="the rules found no reliable question"):
         generated(workspace, generators=["simple_factual"])
 
 

@@ -429,7 +429,7 @@ def test_bertscore_of_a_real_model(tmp_path: Path) -> None:
         pytest.param(
             {"cutoffs": {"nli": 2}}, "cutoffs: .*less than or equal to 1, found {'nli': 2}", id="a cutoff"
         ),
-        pytest.param({"keep": ["a"], "drop": ["a"]}, "'a' is both", id="kept and dropped"),
+        pytest.param({"keep": ["a"], "drop": ["a"]}, "'a' is in `keep` and in `drop`", id="kept and dropped"),
         pytest.param({"keep": "a"}, "keep: expected a list of strings, found 'a'", id="no list"),
     ],
 )
