@@ -9,7 +9,7 @@ import pytest
 from tests.benchmarks.peers import service
 
 FILES = (
-    "evalstudio/service.yaml",
+    "evalstudio/service.yaml.txt",
     "plain/service.py",
     "deepeval/service.py",
     "promptfoo/promptfooconfig.yaml",

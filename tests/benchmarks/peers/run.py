@@ -67,7 +67,7 @@ TOOLS = (
         packages=(f"{ROOT}[http]",),
         distribution="pytest-evalstudio",
         files={
-            "evalstudio/service.yaml": "service_suite.yaml",
+            "evalstudio/service.yaml.txt": "service_suite.yaml",
             "evalstudio/evalstudio.toml": "evalstudio.toml",
         },
         command=(*PYTEST, "service_suite.yaml"),
