@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_made_means_no_cache_and_a_warning(tmp_path):
     with AnswerCache(tmp_path / "file") as cache:
         cache.put("k", FULL, run="r")
         assert cache.get("k") is None
-    assert "no answers cache in this run" in cache.warnings[0]
+    assert "does not use the answers cache" in cache.warnings[0]
     assert "-o evalstudio_cache=DIR" in cache.warnings[0]
 
 
