@@ -14,9 +14,9 @@ from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.editing import with_value
 from pytest_evalstudio.formats.kinds import kind_of, read_source
 from pytest_evalstudio.formats.source import CSV_SUFFIXES, Source, parse, read_text
-from pytest_evalstudio.formats.suite import read_suite
+from pytest_evalstudio.formats.suite import TestCase, read_suite
 from pytest_evalstudio.record.schema import Item
-from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.scoring.messages import short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +25,13 @@ class Observation:
 
     Attributes:
         file: path of its suite, as in the node id.
-        text, calls: of the first repeat.
+        question: as the record has it, masked.
+        text, calls: the same in all repeats.
     """
 
     file: str
     key: str
+    question: str
     text: str
     calls: tuple[ToolCall, ...]
 
@@ -62,7 +64,7 @@ def observations(items: Iterable[Item], keys: Sequence[str], model_key: str = ""
         for name in {item.key, item.nodeid} & by_key.keys():
             if not model_key or item.model_key == model_key:
                 by_key[name].append(item)
-    return [_observation(key, found, known) for key, found in by_key.items()]
+    return [_observation(key, of_key, known) for key, of_key in by_key.items()]
 
 
 def _observation(key: str, items: Sequence[Item], known: set[str]) -> Observation:
@@ -72,16 +74,21 @@ def _observation(key: str, items: Sequence[Item], known: set[str]) -> Observatio
         raise DataError(f"{key!r} is a key of {len(files)} files; name the test by its node id")
     if any(item.perturbed is not None for item in items):
         raise DataError(f"{key!r} is a perturbed copy; update its original")
-    answers = [item.rows[0].answer for item in items if item.rows and not item.rows[0].answer.error]
-    if not answers:
+    rows = [row for item in items for row in item.rows if not row.answer.error]
+    if not rows:
         raise DataError(f"{key!r} has no answer in the run; run its test again")
-    if any(answer.turns for answer in answers):
+    if any(row.answer.turns for row in rows):
         raise DataError(f"{key!r} is a conversation; `evalstudio freeze` writes its turns as a new suite")
-    observed = [(answer.text, answer.tool_calls) for answer in answers]
+    observed = [(row.answer.text, row.answer.tool_calls) for row in rows]
     if any(other != observed[0] for other in observed):
-        raise DataError(f"{key!r} has different answers of {len(observed)} models; choose one by --model")
+        # One of them would become the expectation by chance, and fail the others.
+        models = len({item.model_key for item in items})
+        remedy = f"{models} models; choose one with --model" if models > 1 else "its repeats; edit it by hand"
+        raise DataError(f"{key!r} has different answers of {remedy}")
     text, calls = observed[0]
-    return Observation(file=items[0].file, key=items[0].key, text=text, calls=tuple(calls))
+    return Observation(
+        file=items[0].file, key=items[0].key, question=rows[0].question, text=text, calls=tuple(calls)
+    )
 
 
 def updated_file(path: Path, observed: Sequence[Observation], condition: str = "") -> UpdatedFile:
@@ -117,8 +124,13 @@ def _parsed(text: str, path: Path) -> Source:
 def _updated(source: Source, original: str, observed: Observation, condition: str) -> str:
     if kind_of(source.data) != "suite":
         raise DataError("is not a suite; only suites are updated", source=source.name)
-    steps, raw, has_condition = _place(source, observed.key)
-    name, value = _expectation(source, raw, observed, condition, has_condition=has_condition)
+    steps, raw, case = _place(source, observed.key)
+    # Of a question with masked data nothing can be said.
+    if case.prompt != observed.question and not is_sensitive(observed.question):
+        raise DataError(
+            f"{observed.key!r} asks another question than in the run; run its test again", source=source.name
+        )
+    name, value = _expectation(source, raw, observed, condition, case.condition_text())
     text = with_value(source, steps, name, value, original)
     if "key" in raw:
         return text
@@ -128,8 +140,8 @@ def _updated(source: Source, original: str, observed: Observation, condition: st
     return with_value(changed, steps, "key", observed.key, text)
 
 
-def _place(source: Source, key: str) -> tuple[list[str | int], dict[str, Any], bool]:
-    """Return path and data of a test case, and whether it has a condition or constraints."""
+def _place(source: Source, key: str) -> tuple[list[str | int], dict[str, Any], TestCase]:
+    """Return path, data and content of a test case."""
     suite, errors = read_suite(source)
     # Faulty cases are left out of the suite, so that the others have other places in the file.
     if errors:
@@ -144,14 +156,20 @@ def _place(source: Source, key: str) -> tuple[list[str | int], dict[str, Any], b
                 raw: Any = source.data
                 for step in steps[source.root.count("/") :]:
                     raw = raw[step]
-                return steps, raw, bool(case.condition_text())
+                return steps, raw, case
     raise DataError(f"has no test case {key!r} any more", source=source.name)
 
 
 def _expectation(
-    source: Source, raw: dict[str, Any], observed: Observation, condition: str, *, has_condition: bool
+    source: Source, raw: dict[str, Any], observed: Observation, condition: str, earlier_condition: str
 ) -> tuple[str, Any]:
-    """Return name and value of the new expectation."""
+    """Return name and value of the new expectation.
+
+    Args:
+        raw: data of the test case.
+        condition: new one, "" for none.
+        earlier_condition: of the case, "" for none.
+    """
     if condition:
         match = parse_condition(condition).check(observed.text)
         if not match.passed:
@@ -168,10 +186,15 @@ def _expectation(
         return "condition", condition
     if raw.get("expected_tool_calls") is not None:
         return "expected_tool_calls", [expected_call(call).to_dict() for call in observed.calls]
-    if has_condition and not raw.get("expected_output"):
+    earlier = raw.get("expected_output")
+    is_met = bool(earlier_condition) and parse_condition(earlier_condition).check(observed.text).passed
+    if earlier_condition and not (earlier and is_met):
+        fact = (
+            "a condition that the answer does not meet" if earlier else "a condition and no expected output"
+        )
         raise DataError(
-            f"{observed.key!r} has a condition and no expected output; give the new condition with"
-            f" --condition. Observed answer: {masked(observed.text)}",
+            f"{observed.key!r} has {fact}; give the new condition with --condition. Observed answer:"
+            f" {short(observed.text)}",
             source=source.name,
         )
     if not observed.text.strip():
@@ -186,4 +209,6 @@ def _expectation(
             " expectation by hand",
             source=source.name,
         )
+    if isinstance(earlier, list):  # of accepted answers, which stay right
+        return "expected_output", earlier if observed.text in earlier else [*earlier, observed.text]
     return "expected_output", observed.text

@@ -65,12 +65,12 @@ def _object_at(data: Any, steps: Sequence[str | int]) -> Any:
 def _in_json(source: Source, text: str, steps: Sequence[str | int], name: str, value: Any) -> str:
     start, end = source.span(pointer(*steps))
     indent = _indent_of_members(text[start:end], text, start)
-    written = _json_text(value, _INDENT if indent is None else indent)
+    written = _json_text(value, _INDENT if indent is None else indent).replace("\n", _line_break(text))
     if name in _object_at(source.data, steps):
         start, end = source.span(pointer(*steps, name))
         return f"{text[:start]}{written}{text[end:]}"
     last = text[start : end - 1].rstrip()
-    gap = " " if indent is None else f"\n{' ' * indent}"
+    gap = " " if indent is None else f"{_line_break(text)}{' ' * indent}"
     comma = "" if last.endswith(("{", ",")) else ","
     at = start + len(last)
     return f"{text[:at]}{comma}{gap}{json.dumps(name)}: {written}{text[at:]}"
@@ -102,9 +102,15 @@ def _in_yaml(source: Source, text: str, steps: Sequence[str | int], name: str, v
         comma = "" if last.endswith(("{", ",")) else ","
         return f"{text[: start + len(last)]}{comma} {name}: {written}{text[start + len(last) :]}"
     column = start - (text.rfind("\n", 0, start) + 1)
-    line_end = text.find("\n", end)
+    line_break = _line_break(text)
+    line_end = text.find(line_break, end)
     line_end = len(text) if line_end < 0 else line_end  # a comment behind the last value stays on its line
-    return f"{text[:line_end]}\n{' ' * column}{name}: {written}{text[line_end:]}"
+    return f"{text[:line_end]}{line_break}{' ' * column}{name}: {written}{text[line_end:]}"
+
+
+def _line_break(text: str) -> str:
+    """Return the line break of a text: added lines end as the others do."""
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _yaml_text(value: Any) -> str:

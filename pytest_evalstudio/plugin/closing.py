@@ -207,7 +207,8 @@ def next_line(end: RunEnd) -> str:
         has_regressed = bool(end.comparison.items["regressed"])
         return "next: `evalstudio baseline accept`, if the change is intended" if has_regressed else ""
     run = end.report.analysis.run
-    is_comparable = not (run.steps or run.arena or end.exit_status)
+    # A part of a run is refused as a baseline.
+    is_comparable = not (run.steps or run.arena or end.exit_status or run.deselected or run.shards)
     has_baseline = any((folder / BASELINE_FILE).exists() for folder in (end.start, end.root))
     if end.report.summary.verdict.outcome == "passed" and is_comparable and not has_baseline:
         return "next: `evalstudio baseline save` keeps this run, to compare later ones with it"

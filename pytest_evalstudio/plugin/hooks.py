@@ -32,7 +32,7 @@ from pytest_evalstudio.plugin.keys import (
     SessionCounts,
 )
 from pytest_evalstudio.plugin.late_fixtures import NAMES, evaluates, late_fixtures
-from pytest_evalstudio.plugin.options import SUFFIXES, add_markers, add_options
+from pytest_evalstudio.plugin.options import SUFFIXES, add_markers, add_options, check_ini
 from pytest_evalstudio.plugin.plain_imports import import_plainly
 
 if TYPE_CHECKING:
@@ -77,13 +77,14 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: gc.unfreeze() if FROZEN in config.stash else None)
     add_markers(config)
     config.pluginmanager.register(SessionHooks(config), "evalstudio-watch")
+    check_ini(config)
     option = config.option
     if option.evalstudio_estimate:
         option.dist, option.tx = "no", []  # xdist's workers would have nothing to do
         config.pluginmanager.register(EstimateHooks(eval_session(config)), "evalstudio-estimate")
     is_set = any(getattr(option, f"evalstudio_{name}") is not None for name in _CHECKED_IF_EMPTY)
     is_set = is_set or any(getattr(option, f"evalstudio_{name}") for name in _CHECKED)
-    # Keys of the ini file alone are checked when they are used: other runs of the project need none of them.
+    # What keys of the ini file say together is checked when they are used: not in every run of the project.
     is_overridden = any(text.startswith("evalstudio_") for text in option.override_ini or ())
     contradicts = option.evalstudio_replay and option.evalstudio_refresh
     if is_set or is_overridden or contradicts:

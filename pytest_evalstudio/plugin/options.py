@@ -186,6 +186,34 @@ def add_markers(config: pytest.Config) -> None:
     )
 
 
+def check_ini(config: pytest.Config) -> None:
+    """Refuse malformed values of our keys, and unknown ones of `-o`, before anything is collected.
+
+    Unknown keys of the file are named by pytest itself, in a warning.
+
+    Raises:
+        UsageError: for the first one.
+    """
+    overridden = [text for text in config.option.override_ini or () if text.startswith("evalstudio_")]
+    values = {key: config.getini(f"evalstudio_{key}") for key in INI_KEYS}
+    if not (overridden or any(values.values())):
+        return
+    from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
+
+    known = [f"evalstudio_{key}" for key in (*INI_KEYS, "files")]
+    try:
+        for text in overridden:
+            key = text.partition("=")[0].strip()
+            if key not in known:
+                raise unknown_name("key of the ini file", key, known, f"Known keys: {', '.join(known)}.")
+        for key, value in values.items():
+            _ini_value(key, value)
+    except ConfigurationError as exc:
+        from pytest_evalstudio.plugin.display import usage_error
+
+        raise usage_error(exc) from None
+
+
 def ini_settings(get: Callable[[str], Any]) -> IniSettings:
     """Return the values of the ini keys.
 

@@ -110,6 +110,42 @@ def test_an_answer_with_personal_data_is_not_written(project: Project) -> None:
     assert text(project) == YAML
 
 
+def test_an_accepted_answer_is_added_to_the_others(project: Project) -> None:
+    listed = YAML.replace("A card costs 5 USD.  #", "[A card costs 5 USD., Five dollars]  #")
+    project.write("fees_suite.yaml", listed)
+    project.run()
+    assert project.run_command("update", "card", "--yes").ret == 0
+    assert '["A card costs 5 USD.", "Five dollars", "A card costs 6 USD."]  # since' in text(project)
+
+
+def test_a_condition_beside_an_expected_answer_is_not_forgotten(project: Project) -> None:
+    """The test would go on to fail by its condition."""
+    project.write("fees_suite.yaml", YAML.replace("# since May", '\n        condition: word("5 USD")'))
+    project.run()
+    result = project.run_command("update", "card", "--yes")
+    assert result.ret == 2
+    result.stderr.fnmatch_lines(["*a condition that the answer does not meet; give the new condition*"])
+
+
+def test_an_answer_to_another_question_is_refused(project: Project) -> None:
+    project.run()
+    project.write("fees_suite.yaml", YAML.replace("prompt: Card?", "prompt: Gold card?"))
+    result = project.run_command("update", "card", "--yes")
+    assert result.ret == 2
+    result.stderr.fnmatch_lines(["*'card' asks another question than in the run; run its test again*"])
+
+
+def test_repeats_that_differ_give_no_expectation(project: Project) -> None:
+    project.write(
+        "app.py", "import itertools\n\nN = itertools.count()\n\ndef ask(prompt):\n    return str(next(N))\n"
+    )
+    project.run("--evalstudio-runs", "3")
+    result = project.run_command("update", "card", "--yes")
+    assert result.ret == 2
+    result.stderr.fnmatch_lines(["*'card' has different answers of its repeats*"])
+    assert text(project) == YAML
+
+
 def test_a_case_without_a_key_keeps_its_name(project: Project) -> None:
     project.write(
         "small_suite.json",

@@ -58,6 +58,15 @@ def test_json(ending: str) -> None:
     assert parse(added, "x.json").data == {"cases": [{"a": "ä old", "b": [1, 2], "c": 1}]}
 
 
+def test_added_lines_end_as_the_others() -> None:
+    text = "cases:\r\n  - prompt: A  # first\r\n  - prompt: B\r\n"
+    changed = with_value(parse(text, "x.yaml", yaml=True), ["cases", 0], "key", "a")
+    assert changed == text.replace("# first\r\n", "# first\r\n    key: a\r\n")
+    text = '{\r\n  "a": 1\r\n}\r\n'
+    changed = with_value(parse(text, "x.json"), [], "b", ["x" * 60, "y" * 60])
+    assert "\n" not in changed.replace("\r\n", "")
+
+
 def test_a_value_that_others_share_is_refused() -> None:
     text = "base: &b {a: 1}\nother: *b\n"
     with pytest.raises(DataError, match="edit it by hand"):

@@ -49,6 +49,29 @@ def test_a_wrong_value_is_a_usage_error(project: Project, setting: str, message:
     assert "Traceback" not in result.stderr.str() + result.stdout.str()
 
 
+def test_a_misspelt_key_of_an_option_is_a_usage_error_with_the_nearest_name(project: Project) -> None:
+    project.suite({"key": "k", "prompt": "2+2?", "condition": '"4"'})
+    result = project.run("-o", "evalstudio_unchekced=fail")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*'evalstudio_unchekced'. Did you mean 'evalstudio_unchecked'?*"])
+    assert "Traceback" not in result.stderr.str() + result.stdout.str()
+
+
+def test_a_misspelt_key_of_the_file_is_named_by_pytest(project: Project) -> None:
+    project.suite({"key": "k", "prompt": "2+2?", "condition": '"4"'})
+    project.write("pytest.ini", "[pytest]\nevalstudio_unchekced = fail\n")
+    project.run_process().stdout.fnmatch_lines(["*evalstudio_unchekced*"])
+
+
 def test_each_key_of_the_ini_file_has_a_field() -> None:
     fields = set(IniSettings.__dataclass_fields__)
     assert {"policy" if key == "pass" else key for key in INI_KEYS} == fields
+
+
+def test_a_wrong_value_in_the_file_is_a_usage_error_too(project: Project) -> None:
+    project.suite({"key": "k", "prompt": "2+2?", "condition": '"4"'})
+    project.write("pytest.ini", "[pytest]\nevalstudio_confirm = often\n")
+    result = project.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*evalstudio_confirm = often: must be a whole number of 0 or more*"])
+    assert "Traceback" not in result.stderr.str() + result.stdout.str()
