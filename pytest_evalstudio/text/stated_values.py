@@ -92,6 +92,7 @@ _STRICT = re.compile(
 """Words before a value that is not reached, or exceeded."""
 _BETWEEN_RANGE_ENDS = re.compile(r"\s?(?:-|to\s|(?P<and>and\s))\s?[$£€]?", re.IGNORECASE)
 _BEFORE_RANGE = re.compile(r"\b(?P<word>between|from|by)\s[$£€]?\Z", re.IGNORECASE)
+_SIGNS = "$£€"
 _POINTS = re.compile(r"points?\Z", re.IGNORECASE)
 _BEFORE_CHARS = 80
 _BETWEEN_PARTS = re.compile(r"\s?(?:,|and)?\s?", re.IGNORECASE)
@@ -206,23 +207,31 @@ def _range_ends(text: str, values: Sequence[StatedValue]) -> set[int]:
     ends: set[int] = set()
     for position, (start, end) in enumerate(pairwise(values)):
         gap = _BETWEEN_RANGE_ENDS.fullmatch(text, start.end, end.start)
-        if gap is None or start.kind == "date" or not _is_same_measure(start, end):
+        if gap is None or start.kind == "date" or not _is_same_measure(text, start, end):
             continue
         before = _BEFORE_RANGE.search(text[max(0, start.start - _BEFORE_CHARS) : start.start])
         word = before["word"].lower() if before else ""
         # "From 5 to 10 USD" and "by 2 USD to 5 USD" may be changes, whose ends are values of their own.
-        is_change = word == "from" or (word == "by" and bool(_units(start)))
+        is_change = word == "from" or (word == "by" and not _is_plain(start))
         if word == "between" if gap["and"] else not is_change:
             ends |= {position, position + 1}
     return ends
 
 
-def _is_same_measure(start: StatedValue, end: StatedValue) -> bool:
-    """Return True if two values can be the ends of one range; the unit of "5-7 days" is written once."""
+def _is_same_measure(text: str, start: StatedValue, end: StatedValue) -> bool:
+    """Return True if two values can be the ends of one range."""
+    if _is_plain(start):  # the unit of "5-7 days" is written once, behind the range
+        return True
+    if _is_plain(end):  # and that of "$5-7" before it; "7 % to 112" is no range
+        return text[start.start] in _SIGNS
     units = _units(start), _units(end)
-    if start.kind == end.kind:
-        return not all(units) or bool(units[0] & units[1])
-    return any(value.kind == "number" and not _units(value) for value in (start, end))
+    return start.kind == end.kind and (bool(units[0] & units[1]) if any(units) else start.noun == end.noun)
+
+
+def _is_plain(value: StatedValue) -> bool:
+    # The words of a range are read as the noun of the number before them.
+    has_noun = bool(value.noun) and value.noun[0] not in ("and", "to")
+    return value.kind == "number" and not has_noun and not _units(value)
 
 
 def _units(value: StatedValue) -> set[str]:

@@ -14,6 +14,8 @@ RIGHT = {
         "1,800 seconds",
         "30 minutes, not 40",
     ],
+    'value("7 %")': ["It fell by 7 % to 112 million.", "from 7 % to 5 %"],
+    'value("30 kg")': ["30 kg for 3 people", "30 kg to 3 people"],
     'value("5 USD")': [
         "5 US dollars",
         "five US dollars",
