@@ -206,10 +206,10 @@ def case_of_data(data: Any) -> Case:
         fact = "has no question" if not questions else "has several questions"
         raise ConfigurationError(f"{name}: {fact}; give one field question, prompt or input")
     _, case_fields = _declared_types()
-    known = {*case_fields, "actual_output", "images", "files"}
+    case_keys = {*case_fields, "actual_output", "images", "files"}
     for key in fields:
-        if key not in known:
-            hint = nearest(key, known) or "Put data of your own below `extra`."
+        if key not in case_keys:
+            hint = nearest(key, case_keys) or "Put data of your own below `extra`."
             raise ConfigurationError(f"{name}: a case has no field {key!r}. {hint}")
     return make_case(questions[0], **fields)
 

@@ -58,13 +58,13 @@ def observations(items: Iterable[Item], keys: Sequence[str], model_key: str = ""
         DataError: for a key without an answer, of several files, or with different answers of several models.
     """
     by_key: dict[str, list[Item]] = {key: [] for key in keys}
-    known: set[str] = set()
+    case_keys: set[str] = set()
     for item in items:
-        known.add(item.key)
+        case_keys.add(item.key)
         for name in {item.key, item.nodeid} & by_key.keys():
             if not model_key or item.model_key == model_key:
                 by_key[name].append(item)
-    return [_observation(key, of_key, known) for key, of_key in by_key.items()]
+    return [_observation(key, of_key, case_keys) for key, of_key in by_key.items()]
 
 
 def _observation(key: str, items: Sequence[Item], known: set[str]) -> Observation:

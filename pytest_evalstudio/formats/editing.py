@@ -65,15 +65,15 @@ def _object_at(data: Any, steps: Sequence[str | int]) -> Any:
 def _in_json(source: Source, text: str, steps: Sequence[str | int], name: str, value: Any) -> str:
     start, end = source.span(pointer(*steps))
     indent = _indent_of_members(text[start:end], text, start)
-    written = _json_text(value, _INDENT if indent is None else indent).replace("\n", _line_break(text))
+    value_text = _json_text(value, _INDENT if indent is None else indent).replace("\n", _line_break(text))
     if name in _object_at(source.data, steps):
         start, end = source.span(pointer(*steps, name))
-        return f"{text[:start]}{written}{text[end:]}"
+        return f"{text[:start]}{value_text}{text[end:]}"
     last = text[start : end - 1].rstrip()
     gap = " " if indent is None else f"{_line_break(text)}{' ' * indent}"
     comma = "" if last.endswith(("{", ",")) else ","
     at = start + len(last)
-    return f"{text[:at]}{comma}{gap}{json.dumps(name)}: {written}{text[at:]}"
+    return f"{text[:at]}{comma}{gap}{json.dumps(name)}: {value_text}{text[at:]}"
 
 
 def _indent_of_members(body: str, text: str, start: int) -> int | None:
@@ -92,20 +92,20 @@ def _json_text(value: Any, indent: int) -> str:
 
 
 def _in_yaml(source: Source, text: str, steps: Sequence[str | int], name: str, value: Any) -> str:
-    written = _yaml_text(value)
+    value_text = _yaml_text(value)
     if name in _object_at(source.data, steps):
         start, end = source.span(pointer(*steps, name))
-        return f"{text[:start]}{written}{text[end:]}"
+        return f"{text[:start]}{value_text}{text[end:]}"
     start, end = source.span(pointer(*steps))
     if text[start] == "{":
         last = text[start : end - 1].rstrip()
         comma = "" if last.endswith(("{", ",")) else ","
-        return f"{text[: start + len(last)]}{comma} {name}: {written}{text[start + len(last) :]}"
+        return f"{text[: start + len(last)]}{comma} {name}: {value_text}{text[start + len(last) :]}"
     column = start - (text.rfind("\n", 0, start) + 1)
     line_break = _line_break(text)
     line_end = text.find(line_break, end)
     line_end = len(text) if line_end < 0 else line_end  # a comment behind the last value stays on its line
-    return f"{text[:line_end]}{line_break}{' ' * column}{name}: {written}{text[line_end:]}"
+    return f"{text[:line_end]}{line_break}{' ' * column}{name}: {value_text}{text[line_end:]}"
 
 
 def _line_break(text: str) -> str:

@@ -103,13 +103,13 @@ class Source:
         if self.yaml:
             if self._root is None:
                 self._root = compose(self.text)
-            found = node_span(self._root, steps, self.text)
+            span = node_span(self._root, steps, self.text)
         else:
             start = _locate_json(self.text, steps, is_exact=True)
-            found = None if start is None else (start, _DECODER.raw_decode(self.text, start)[1])
-        if found is None:
+            span = None if start is None else (start, _DECODER.raw_decode(self.text, start)[1])
+        if span is None:
             raise self.error(pointer, "there is no such value")
-        return found
+        return span
 
     def element_lines(self, *steps: str) -> dict[str, int]:
         """Return the lines of all values below a path, in one pass over the text.

@@ -22,7 +22,7 @@ _OF_CHUNKS = (CONTEXT, "context_sources", "context_scores")
 
 
 class Chunks(Struct, frozen=True, kw_only=True):
-    """What a retrieval returns; the attributes are those of an answer."""
+    """Result of a retrieval, with the attributes of an answer."""
 
     context: tuple[str, ...] = ()
     context_sources: tuple[str, ...] = ()
@@ -173,9 +173,9 @@ def check_parameters(configured: Iterable[str], functions: Mapping[str, object])
     """
     for name in configured:
         if not any(takes(function, name) for function in functions.values()):
-            known = [key for function in functions.values() for key in _names(function)]
+            parameter_names = [key for function in functions.values() for key in _names(function)]
             fact = f"parameters: no parameter {name!r} in {', '.join(functions)}"
-            raise ConfigurationError(f"{fact}. {nearest(name, known)}".rstrip())
+            raise ConfigurationError(f"{fact}. {nearest(name, parameter_names)}".rstrip())
 
 
 def _names(function: object) -> list[str]:

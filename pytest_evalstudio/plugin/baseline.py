@@ -122,12 +122,14 @@ class SessionBaseline:
 
         Items are left out that are not there, or of which the baseline has no answer.
         """
-        wanted = {earlier.nodeid: item for item in items if (earlier := self._compared(item)) is not None}
-        if not wanted or not self.side.label.has_answers:
+        items_by_node = {
+            earlier.nodeid: item for item in items if (earlier := self._compared(item)) is not None
+        }
+        if not items_by_node or not self.side.label.has_answers:
             return
         with opened(self._path) as reader:
             for entry in reader.items():
-                item = wanted.get(entry.nodeid)
+                item = items_by_node.get(entry.nodeid)
                 if item is not None and entry.rows and not entry.rows[0].answer.error:
                     yield item, entry
 

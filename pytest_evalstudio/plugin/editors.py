@@ -27,8 +27,10 @@ def pass_on_comparison(config: pytest.Config, result: Result) -> None:
     if not (case.expected_output and case.has_text) or case.answer.turns:
         return
     # Without pytest's own implementation, which would compute a difference that nothing prints.
-    own = config.pluginmanager.getplugin("assertion")
-    call = config.pluginmanager.subset_hook_caller("pytest_assertrepr_compare", remove_plugins=[own])
+    assertion_plugin = config.pluginmanager.getplugin("assertion")
+    call = config.pluginmanager.subset_hook_caller(
+        "pytest_assertrepr_compare", remove_plugins=[assertion_plugin]
+    )
     call(
         config=config,
         op="==",

@@ -1,4 +1,4 @@
-"""What optional parts do with the regressed cases of a run, while their models and fixtures are there."""
+"""Work of optional parts on the regressed cases of a run, while models and fixtures are open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_evalstudio.scoring.tasks import EvalTask
 
 
 class FollowUp(Protocol):
-    """What an optional part does with regressed cases."""
+    """Work of an optional part on regressed cases."""
 
     def follow(
         self,

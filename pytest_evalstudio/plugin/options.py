@@ -200,12 +200,14 @@ def check_ini(config: pytest.Config) -> None:
         return
     from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 
-    known = [f"evalstudio_{key}" for key in (*INI_KEYS, "files")]
+    key_names = [f"evalstudio_{key}" for key in (*INI_KEYS, "files")]
     try:
         for text in overridden:
             key = text.partition("=")[0].strip()
-            if key not in known:
-                raise unknown_name("key of the ini file", key, known, f"Known keys: {', '.join(known)}.")
+            if key not in key_names:
+                raise unknown_name(
+                    "key of the ini file", key, key_names, f"Known keys: {', '.join(key_names)}."
+                )
         for key, value in values.items():
             _ini_value(key, value)
     except ConfigurationError as exc:

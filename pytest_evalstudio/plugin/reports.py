@@ -114,9 +114,9 @@ def amend_report(
         if result is not None and (report.failed or hasattr(report, "wasxfail")):
             _attach_summary(item, report, result, mask)
     # Before its call, the chunk of an item may have a result although the set-up was skipped.
-    called = result if report.when == "call" else None
-    fails = called is not None and (bool(called.errors) or has_misses(called))
-    if (fails or call.excinfo is not None) and (scored := scored_verdict(item, call, report, called)):
+    result_of_call = result if report.when == "call" else None
+    fails = result_of_call is not None and (bool(result_of_call.errors) or has_misses(result_of_call))
+    if (fails or call.excinfo is not None) and (scored := scored_verdict(item, call, report, result_of_call)):
         setattr(report, SCORED, scored)
     if report.when == "call" or (report.when == "setup" and not report.passed):
         _attach_payload(item, report, context)

@@ -358,11 +358,11 @@ class SessionEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """Return which tests were overruled, and by what; "" without any."""
         if not self.overruled:
             return ""
-        shown = ", ".join(self.overruled[:FAILED_NAMES])
+        names = ", ".join(self.overruled[:FAILED_NAMES])
         rest = len(self.overruled) - FAILED_NAMES
         more = f" and {rest:,} more" if rest > 0 else ""
         by = f", changed by a plugin: {', '.join(self.overruling)}" if self.overruling else ""
-        return f"not failed for pytest, and failed when scored{by}: {shown}{more}"
+        return f"not failed for pytest, and failed when scored{by}: {names}{more}"
 
 
 class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind", tag="run"):

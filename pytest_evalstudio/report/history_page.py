@@ -15,7 +15,7 @@ from pytest_evalstudio.text.figures import counted
 MAX_FLIPPING = 100
 """Flipping cases that the page lists."""
 SHOWN_RUNS = 60
-"""Runs whose outcomes stand in the row of a case."""
+"""Runs whose outcomes are in the row of a case."""
 
 
 def history_page(history: History) -> str:

@@ -115,7 +115,7 @@ class ShownOutput:
     block: Block
     printed: str
     fault: str = ""
-    """Why nothing of the output can be shown, "" otherwise."""
+    """Reason why nothing of the output is shown, else ""."""
 
 
 def blocks_of(page: Path) -> list[Block]:

@@ -116,8 +116,8 @@ def regressed_case(
         base_model: of the baseline's record; None where it is not there.
         same_commit: whether both runs are of one known commit.
     """
-    now = _failing_answer(result)
-    recorded_now = recorded(now, item.task.case.folder)
+    failing_answer = _failing_answer(result)
+    recorded_now = recorded(failing_answer, item.task.case.folder)
     settings: tuple[SettingChange, ...] = ()
     if base_model is not None:
         today = model_entry(item.task.model).model_cfg
@@ -127,7 +127,7 @@ def regressed_case(
         result=result,
         application=application,
         then=then,
-        now=now,
+        now=failing_answer,
         recorded_now=recorded_now,
         trajectories=compared(then.tool_calls, recorded_now.tool_calls),
         chunks=changes_of(then, recorded_now, documents),
@@ -253,18 +253,18 @@ def _restored_calls(case: RegressedCase, parts: Sequence[CausePart]) -> dict[str
 
 
 def _calls(case: RegressedCase, tools: Collection[str]) -> Iterator[ToolCall]:
-    then: dict[tuple[str, str], list[ToolCall]] = {}
+    calls_of_baseline: dict[tuple[str, str], list[ToolCall]] = {}
     for call in case.then.tool_calls:
-        then.setdefault(identity(call), []).append(call)
+        calls_of_baseline.setdefault(identity(call), []).append(call)
     for call, recorded_call in zip(case.now.tool_calls, case.recorded_now.tool_calls, strict=True):
-        waiting = then.get(identity(recorded_call))
+        waiting = calls_of_baseline.get(identity(recorded_call))
         earlier = waiting.pop(0) if waiting else None
         if earlier is not None and call.name in tools:
             yield structs.replace(call, result=earlier.result, error=earlier.error)
         else:
             yield call
     # The agent may go the baseline's way again once it gets the results of then.
-    for remaining in then.values():
+    for remaining in calls_of_baseline.values():
         yield from remaining
 
 
@@ -274,8 +274,8 @@ def unsafe_tools(case: RegressedCase) -> tuple[str, ...]:
         return ()
     harmless = {name for name, tool in case.application.options.tools.items() if tool.replay}
     today = dict.fromkeys(call.name for call in case.now.tool_calls)
-    then = dict.fromkeys(call.name for call in case.then.tool_calls)
+    tool_names = dict.fromkeys(call.name for call in case.then.tool_calls)
     safe = harmless | case.application.recorded_tools
     # A tool that only the baseline calls has not been seen, but its function may be wrapped.
     safe |= (wrapped_tools() - today.keys()) if "calls" in case.application.restores else frozenset()
-    return tuple(name for name in {**then, **today} if name not in safe)
+    return tuple(name for name in {**tool_names, **today} if name not in safe)

@@ -171,19 +171,20 @@ def quote_of(sentences: Sequence[str], answer: str) -> str:
 def chunk_sentence(change: ChunkChange) -> str:
     """Return what became of a chunk."""
     label = f"`{change.label}`"
-    then = f"rank {change.rank} then"
+    baseline_rank = f"rank {change.rank} then"
     if change.has_text:
         return f"{label} is ranked {change.rank_now} in place of {change.rank}"
     if change.rank_now:
         missing = excerpt(" ".join(change.lost), QUOTE_CHARS)
-        return f"{label} has another text ({then})" + (f": {missing!r} is missing" if missing else "")
+        lack = f": {missing!r} is missing" if missing else ""
+        return f"{label} has another text ({baseline_rank}){lack}"
     if not change.lost:
-        return f"{label} is no longer retrieved ({then}); its sentences are in other chunks"
+        return f"{label} is no longer retrieved ({baseline_rank}); its sentences are in other chunks"
     if change.lost_in_documents is None:
-        return f"{label} is no longer retrieved ({then})"
+        return f"{label} is no longer retrieved ({baseline_rank})"
     if not change.lost_in_documents:
-        return f"{label} is no longer retrieved ({then}; its text is unchanged)"
-    return f"{label} is no longer retrieved ({then}); its document changed"
+        return f"{label} is no longer retrieved ({baseline_rank}; its text is unchanged)"
+    return f"{label} is no longer retrieved ({baseline_rank}); its document changed"
 
 
 def document_sentence(change: ChunkChange, answer: str, document: str) -> str:

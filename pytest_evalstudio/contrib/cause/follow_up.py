@@ -69,15 +69,15 @@ class Explanation:
         results = {item.nodeid: result for item, result in regressed}
         tables: dict[str, Tables] = {}
         for nodeid, entry in entries.items():
-            kept = recorded(entry)
-            results[nodeid].explained = kept.text
-            tables[nodeid] = Tables(causes={nodeid: kept})
+            entry_of_record = recorded(entry)
+            results[nodeid].explained = entry_of_record.text
+            tables[nodeid] = Tables(causes={nodeid: entry_of_record})
         return tables
 
     def estimate(self, items: Sequence[PlannedItem]) -> Sequence[str]:
         """Return a line with the calls that explanations may take."""
-        asked = [item for item in items if not (item.task.answered or item.task.skip)]
-        if not asked:
+        replayable_items = [item for item in items if not (item.task.answered or item.task.skip)]
+        if not replayable_items:
             return []
         table = self._project.settings.session.cause
         calls = f"at most {table.calls_per_case:,} further calls for each case that regresses"
@@ -128,14 +128,14 @@ class Explanation:
                 configured_models=(),
                 options=config.cause,
             )
-        asked = self._model(model, None)
-        host = asked.host
+        opened_model = self._model(model, None)
+        host = opened_model.host
         parts = host if isinstance(host, Restores) else None
         return Application(
             restores=parts.restores if parts is not None else frozenset(),
             composes=parts is None or parts.composes,
             recorded_tools=parts.recorded_tools if parts is not None else frozenset(),
-            deterministic=asked.deterministic,
+            deterministic=opened_model.deterministic,
             runs_user_code=host.__evalstudio__.runs_user_code,
             table=self._services.models.table_of(model),
             configured_models=tuple(str(table.settings.get("llm_model_name", "")) for table in config.model),

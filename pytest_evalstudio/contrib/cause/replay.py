@@ -131,8 +131,8 @@ class Replays:
         answers: dict[int, list[tuple[Answer, ReplayedModel]]] = {}
         for key, waiting in by_model.items():
             model = models[key]
-            asked = model.ask([prompt for _, prompt in waiting], progress=self._progress)
-            for (index, _), answer in zip(waiting, asked, strict=True):
+            answers_of_model = model.ask([prompt for _, prompt in waiting], progress=self._progress)
+            for (index, _), answer in zip(waiting, answers_of_model, strict=True):
                 answers.setdefault(index, []).append((answer, model))
         return self._scored(asks, answers, reasons)
 

@@ -159,7 +159,7 @@ class Search:
         return self._concluded(CauseCode.SEVERAL, CauseBasis.REPLAY, parts, is_joint=True)
 
     def _code_of(self, part: CausePart) -> CauseCode:
-        """Return the cause that a part stands for: other chunks may come from another document."""
+        """Return the cause that a part means: other chunks may come from another document."""
         chunks = self._case.chunks
         if part.kind is CauseCode.RETRIEVAL and chunks and chunks[0].is_of_document:
             return CauseCode.DOCUMENT
@@ -232,8 +232,8 @@ class Search:
     def _asked(self, parts: tuple[CausePart, ...], count: int) -> Generator[Ask, Reply, bool]:
         """Ask for further answers; return False where there is none, and why not in the trial."""
         case = self._case
-        left = case.application.options.calls_per_case - self._calls
-        if left < count:
+        remaining_calls = case.application.options.calls_per_case - self._calls
+        if remaining_calls < count:
             self._reason = CASE_BUDGET_USED
             return False
         counts = self._counts[parts]
@@ -258,10 +258,10 @@ class Search:
             p=None if not parts or self._deterministic else more_often_p(counts, self._counts[()]),
             reason=self._reason,
         )
-        places = [index for index, each in enumerate(self._trials) if each.parts == parts]
+        positions = [index for index, each in enumerate(self._trials) if each.parts == parts]
         # A second look, and answers of the case as it is for later trials, replace what was noted before.
-        if places:
-            self._trials[places[0]] = trial
+        if positions:
+            self._trials[positions[0]] = trial
         else:
             self._trials.append(trial)
 

@@ -21,9 +21,13 @@ def causes(content: Content) -> Mapping[str, object] | None:
     extra = content.part(CauseExtra)
     if extra is None:
         return None
-    shown = [
+    case_rows = [
         (nodeid, entry, [trial_text(trial) for trial in entry.trials])
         for row in extra.rows
         for nodeid, entry in row.entries
     ]
-    return {"extra": extra, "shown": shown[:CASES_SHOWN], "left_out": max(0, len(shown) - CASES_SHOWN)}
+    return {
+        "extra": extra,
+        "shown": case_rows[:CASES_SHOWN],
+        "left_out": max(0, len(case_rows) - CASES_SHOWN),
+    }

@@ -89,8 +89,8 @@ def _value(value: object) -> object:
 
 def _part(name: str, parts: Mapping[str, str]) -> CausePart | None:
     entry = name.removeprefix(f"{PARAMETERS}.")
-    if (declared := parts.get(name, parts.get(entry))) is not None:
-        return CausePart(kind=CauseCode(declared))
+    if (part := parts.get(name, parts.get(entry))) is not None:
+        return CausePart(kind=CauseCode(part))
     if name in PROMPT_SETTINGS:
         return CausePart(kind=CauseCode.PROMPT)
     if name in MODEL_SETTINGS:

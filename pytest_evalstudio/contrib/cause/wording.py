@@ -126,8 +126,9 @@ def _not_found(case: RegressedCase, conclusion: Conclusion) -> str:
     tested = [trial for trial in conclusion.trials if trial.parts]
     if not tested:
         same = "chunks, calls and settings are those of the baseline"
-        left = ", ".join(conclusion.candidates.untested)
-        return f"{same}; {left}, which is not tested" if left else f"{same}; the code or the service changed"
+        untested = ", ".join(conclusion.candidates.untested)
+        other = f"{untested}, which is not tested" if untested else "the code or the service changed"
+        return f"{same}; {other}"
     best = max(tested, key=lambda trial: trial.passed)
     if best.passed + best.failed >= MAX_REPEATS:
         passed = f"passes {best.passed} of {best.passed + best.failed}"

@@ -46,7 +46,7 @@ PROMPTFOO_NODE = "22"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """How a tool is installed and run."""
+    """Installation and command of a tool."""
 
     name: str
     packages: tuple[str, ...]

@@ -95,11 +95,11 @@ def _regressed(comparison: Comparison, names: Sequence[str]) -> list[str]:
         ConfigurationError: if a name is that of no regressed case.
     """
     changes = [change for change in comparison.changes if change.item_class == "regressed"]
-    known = dict.fromkeys(name for change in changes for name in (change.key, change.nodeid))
+    case_names = dict.fromkeys(name for change in changes for name in (change.key, change.nodeid))
     for name in names:
-        if name not in known:
+        if name not in case_names:
             remedy = f"Regressed: {', '.join(dict.fromkeys(change.key for change in changes)) or 'none'}."
-            raise unknown_name("regressed case", name, known, remedy)
+            raise unknown_name("regressed case", name, case_names, remedy)
     return [change.nodeid for change in changes if not names or {change.key, change.nodeid} & set(names)]
 
 
