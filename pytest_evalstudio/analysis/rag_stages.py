@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from pytest_evalstudio.metrics.rag_stages import RagStage
 
 _DESCRIPTIONS: Mapping[RagStage, tuple[str, str]] = {
-    "not_retrieved": ("Not retrieved", "whose context lacks the expected content"),
+    "not_retrieved": ("Not in the context", "whose context lacks the expected content"),
     "not_used": ("Retrieved and not used", "whose context has the expected content, and the answer has not"),
     "contradicted": ("Contradicted", "that contradict the expected content of their context"),
 }
 _ACTIONS: Mapping[RagStage, str] = {
     "not_retrieved": (
-        "The model could not know it: look at the chunks, at the search and at the number of its results."
+        "The model could not know it: see whether the documents have it; then look at the chunks, and at the"
+        " search."
     ),
     "not_used": "Retrieval works: look at the prompt, the order and the number of chunks, and at the model.",
     "contradicted": "Retrieval works: look at the model and its temperature, and judge groundedness.",
