@@ -294,5 +294,5 @@ def _shared_ngrams(first: Sequence[str], second: Sequence[str], n: int) -> int:
 
 
 def _f1(shared: int, expected: int, answer: int) -> float:
-    precision, recall = shared / max(answer, 1), shared / max(expected, 1)
-    return 2 * precision * recall / (precision + recall) if shared else 0.0
+    # By counts: 2PR / (P + R) of precision 1 and recall 3/5 is 0.7499999999999999, which misses 0.75.
+    return 2 * shared / (expected + answer) if shared else 0.0

@@ -36,6 +36,18 @@ def test_the_common_subsequence_is_that_of_the_definition(first: str, second: st
     assert common_subsequence(first, second) == naive_common_subsequence(first, second)
 
 
+@given(st.integers(1, 60), st.integers(1, 60), st.data())
+def test_a_score_that_is_a_threshold_by_hand_is_not_below_it(
+    expected: int, answer: int, data: st.DataObject
+) -> None:
+    """Precision and recall of 1 and 3/5 are 3/4, and no less by the rounding of numbers."""
+    shared = data.draw(st.integers(0, min(expected, answer)))
+    words = [f"w{number}" for number in range(expected)]
+    others = [*words[:shared], *(f"o{number}" for number in range(answer - shared))]
+    assert rouge_l(words, others) == 2 * shared / (expected + answer)
+    assert rouge_n(words, others, 1) == 2 * shared / (expected + answer)
+
+
 def test_a_pair_of_long_texts_takes_no_seconds() -> None:
     words = [str(place % 997) for place in range(20_000)]
     started = time.process_time()
