@@ -16,7 +16,7 @@ from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.tasks import EvalTask
 from pytest_evalstudio.scoring.violations import is_violation, violations
 from pytest_evalstudio.stats.sequential import Sprt
-from pytest_evalstudio.text.figures import figure
+from pytest_evalstudio.text.figures import figure, unequal
 
 
 def verdict(
@@ -214,7 +214,7 @@ def missed_lines(selected: ConfiguredEvaluator, reached: Verdict) -> list[str]:
             repeats = f" (mean{_minimum(metric, reached)})" if reached.min else ""
             doubt = f" ({reached.doubt})" if metric.primary and reached.doubt else ""
             reason = reached.reason if not lines else ""
-            text = f"{key} {figure(value)} {sign} {figure(selected.thresholds[key])}{repeats}{doubt}"
+            text = f"{key} {f' {sign} '.join(unequal(value, selected.thresholds[key]))}{repeats}{doubt}"
             if _is_plain_no(metric, value, reached):
                 text = f"{reason or 'failed'}{doubt}"  # the reason says more than 0 < 0.5
             elif reason:

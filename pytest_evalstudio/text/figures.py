@@ -54,6 +54,24 @@ def figure(value: float | None, *, sign: bool = False) -> str:
     return f"{value or 0.0:{mark}.4g}"
 
 
+def unequal(value: float | None, limit: float) -> tuple[str, str]:
+    """Return two numbers that differ with as many digits as show the difference, four at least.
+
+    >>> unequal(0.5, 0.75), unequal(0.74999, 0.75), unequal(None, 0.75)
+    (('0.5', '0.75'), ('0.74999', '0.75'), ('–', '0.75'))
+    >>> unequal(0.1 + 0.2, 0.3)
+    ('0.30000000000000004', '0.3')
+    """
+    texts = figure(value), figure(limit)
+    if value is None or value == limit or texts[0] != texts[1]:
+        return texts
+    for digits in range(5, 17):
+        texts = f"{value:.{digits}g}", f"{limit:.{digits}g}"
+        if texts[0] != texts[1]:
+            return texts
+    return repr(value), repr(limit)
+
+
 def interval(low: float, high: float, *, sign: bool = False) -> str:
     """Return an interval.
 

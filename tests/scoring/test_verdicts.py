@@ -97,6 +97,14 @@ def test_a_line_for_each_missed_threshold_and_the_reason_once():
     ]
 
 
+def test_a_value_just_beyond_its_threshold_is_printed_with_the_digits_that_differ():
+    selected = reading(size=2.0)
+    assert missed_lines(selected, verdict(selected, [scored(0.499999, 2.00001)])) == [
+        "reading: value 0.499999 < 0.5",
+        "reading: size 2.00001 > 2",
+    ]
+
+
 def test_the_reason_of_a_failed_mean_is_that_of_a_failing_repeat():
     outcomes = [scored(0.6, reason="fine"), scored(0.1, reason="the fee is missing")]
     assert verdict(reading(), outcomes).reason == "the fee is missing"

@@ -22,7 +22,7 @@ from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
-from pytest_evalstudio.text.figures import figure
+from pytest_evalstudio.text.figures import unequal
 
 _ANSWERER = ModelInfo(key="guard", label="guard")
 _WARM = CheckRequest(
@@ -272,5 +272,5 @@ def _missed(selected: ConfiguredEvaluator, verdict: Verdict) -> str:
             parts.append("failed")
             continue
         sign = "<" if metric is None or metric.better == "higher" else ">"
-        parts.append(f"{key} {figure(verdict.scores.get(key))} {sign} {figure(selected.thresholds[key])}")
+        parts.append(f"{key} {f' {sign} '.join(unequal(verdict.scores.get(key), selected.thresholds[key]))}")
     return ", ".join(parts) + (f": {verdict.reason}" if verdict.reason else "")
