@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.progress import ANSWERS
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.plugin.pacing import Pacing
 from pytest_evalstudio.plugin.planning import PlannedItem
@@ -25,6 +28,10 @@ from pytest_evalstudio.scoring.tasks import EvalTask
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.confirming import Confirmation
 
+GATHERING_S = 0.25
+"""Seconds for which answers are gathered: progress is seen, and the fixed cost of a step does not count."""
+POLL_S = 0.05
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
@@ -33,7 +40,7 @@ class Evaluation:
     Attributes:
         pacing: number of items that are evaluated together.
         confirmation: repetition of regressed items, None where none is asked again.
-        import_report: imports what the report needs while a judge is waited for.
+        import_report: imports what the report needs while a model or judge is waited for.
     """
 
     services: Services
@@ -69,7 +76,7 @@ class ItemChunk:
         self._by_question = by_question
         self._is_by_item = any(item.is_isolated for item in items)
         self._waiting = {item.task: item for item in items}
-        self._requested: set[EvalTask] = set()
+        self._requested: dict[EvalTask, list[Future[Answer]]] = {}
         self._results: dict[EvalTask, Result] = {}
         self._linked = {task for item in items for task in _links(item.task)}
         self._failure: Exception | None = None
@@ -116,14 +123,22 @@ class ItemChunk:
     def _evaluate(self, item: PlannedItem, task: EvalTask, node: pytest.Item) -> None:
         evaluation = self.evaluation
         items = self._step(item, task)
-        if evaluation.pacing.is_timed(node) and task.attempt == 1:
+        is_timed = evaluation.pacing.is_timed(node)
+        if is_timed and task.attempt == 1:
             self._request(items)
             items = self._inseparable(item)
-        tasks = [task if member is item else member.task for member in items]
         if any(evaluator.judge for evaluator in self.pipeline.plan.selected):
             evaluation.import_report()
         with progress_of(node, task.model.label, "evaluating") as progress:
+            waiting_s = 0.0
+            if not is_timed and self._is_streamed(items, task):
+                started = time.perf_counter()
+                items = self._arrived_items(item, items, progress)
+                waiting_s = (time.perf_counter() - started) / len(items)
+            tasks = [task if member is item else member.task for member in items]
             results = self.pipeline.evaluate(tasks, progress=progress, earlier=self._results)
+            for result in results:
+                result.seconds += waiting_s
             if evaluation.confirmation is not None:
                 evaluated = list(zip(items, results, strict=True))
                 evaluation.confirmation.confirm(
@@ -195,14 +210,73 @@ class ItemChunk:
         return [member for task, member in self._waiting.items() if task in needed]
 
     def _request(self, step: Sequence[PlannedItem]) -> None:
-        """Request the answers of a step, so that they arrive while its items are evaluated one by one."""
+        """Request the answers of a step, so that they arrive while its items are evaluated."""
         models = self.evaluation.services.models
         for member in step:
             task = member.task
             if task.answered or task in self._requested or member.host_fixture:
                 continue
-            self._requested.add(task)
-            models.asked[task.model.key].request(requests_of(task))
+            self._requested[task] = models.asked[task.model.key].request(requests_of(task))
+
+    def _is_streamed(self, step: Sequence[PlannedItem], task: EvalTask) -> bool:
+        """Return whether the items of a step are evaluated as their answers arrive.
+
+        Conversations are asked by the pipeline, which may have to judge a turn before the next one. Where an
+        item may end the run, and where evaluators compare answers to one question, the step decides.
+        """
+        return (
+            len(step) > 1
+            and task.attempt == 1
+            and not self._by_question
+            and self.evaluation.pacing.size() is None
+            and all(
+                not member.task.answered and member.task.case.plan is None and not member.host_fixture
+                for member in step
+            )
+            and not self.evaluation.services.models.asked[task.model.key].answers_at_once
+        )
+
+    def _arrived_items(
+        self, item: PlannedItem, step: Sequence[PlannedItem], progress: Progress
+    ) -> list[PlannedItem]:
+        """Request the answers of a step, wait for those of an item, and return the items that have theirs."""
+        self._request(step)
+        self.evaluation.import_report()  # while the model is waited for
+        futures = [future for member in step for future in self._requested[member.task]]
+        total = sum(map(len, self._requested.values()))
+        needed = {
+            future for member in self._inseparable(item) for future in self._requested.get(member.task, ())
+        }
+        pending = {future for future in futures if not future.done()}
+        end = time.monotonic() + GATHERING_S
+        try:
+            while pending and (needed & pending or time.monotonic() < end):
+                pending = wait(pending, timeout=POLL_S).not_done
+                progress(total - len(pending), total, what=ANSWERS)
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            raise
+        return self._separable(
+            [member for member in step if pending.isdisjoint(self._requested[member.task])]
+        )
+
+    def _separable(self, items: Sequence[PlannedItem]) -> list[PlannedItem]:
+        """Return the items without those that depend on an unevaluated item that is not among them."""
+        evaluable = {member.task: member for member in items}
+        while True:
+            dependent = [
+                task
+                for task in evaluable
+                if any(
+                    link in self._waiting and link not in self._results and link not in evaluable
+                    for link in _links(task)
+                )
+            ]
+            if not dependent:
+                return list(evaluable.values())
+            for task in dependent:
+                del evaluable[task]
 
 
 def _links(task: EvalTask) -> Iterator[EvalTask]:

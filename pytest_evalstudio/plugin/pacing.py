@@ -88,6 +88,11 @@ class AskedAhead:
         return self._session.deterministic
 
     @property
+    def answers_at_once(self) -> bool:
+        """Return whether nothing is waited for: the host computes its answers by itself."""
+        return self._session.spec.deterministic
+
+    @property
     def retrieves(self) -> bool | None:
         return self._session.retrieves
 
@@ -103,12 +108,16 @@ class AskedAhead:
         """Let the host forget conversations that were paused and are not continued."""
         self._session.end_conversations(dialogues)
 
-    def request(self, requests: Iterable[Request]) -> None:
-        """Ask requests without waiting for the answers; a stored question is asked once."""
+    def request(self, requests: Iterable[Request]) -> list[Future[Answer]]:
+        """Ask requests and return their answers to come; a stored question is asked once."""
+        futures = []
         for request in requests:
             waiting = self._requested.setdefault(request, deque())
             shared = waiting[0] if waiting and self._session.stores else None
-            waiting.append(shared or self._session.submit(request))
+            future = shared or self._session.submit(request)
+            waiting.append(future)
+            futures.append(future)
+        return futures
 
     def ask(self, requests: Sequence[Request], *, progress: Progress | None = None) -> list[Answer]:
         """Return the answers, in order; those that were requested are waited for."""

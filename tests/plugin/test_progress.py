@@ -188,3 +188,32 @@ def test_workers_show_nothing(project: Project) -> None:
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*asking*")
     result.stderr.no_fnmatch_line("*asking*")
+
+
+def test_items_are_judged_while_the_model_answers_the_others(project: Project) -> None:
+    """The application of the last question waits until the first item is reported."""
+    project.write(
+        "app.py",
+        "import pathlib, time\n\n\n"
+        "def ask(prompt):\n"
+        "    end = time.monotonic() + 60\n"
+        "    while prompt == '3+3?' and not pathlib.Path('reported').exists():\n"
+        "        assert time.monotonic() < end, 'no item is reported before all answers have arrived'\n"
+        "        time.sleep(0.01)\n"
+        "    return '4' if prompt == '2+2?' else '6'\n",
+    )
+    project.write(
+        "conftest.py",
+        "import pathlib\n\n\ndef pytest_runtest_logreport(report):\n    pathlib.Path('reported').touch()\n",
+    )
+    project.write(
+        "evalstudio.toml",
+        'evaluators = ["text_matching"]\n[[model]]\nname = "app"\nhost = "python"\n'
+        'target = "app:ask"\nretries = 0\n',
+    )
+    project.suite(
+        {"key": "four", "prompt": "2+2?", "condition": '"4"'},
+        {"key": "six", "prompt": "3+3?", "condition": '"6"'},
+    )
+
+    project.run("sums_suite.json").assert_outcomes(passed=2)

@@ -265,5 +265,5 @@ def test_durations_show_an_items_share_of_its_chunk(project: Project) -> None:
         if "setup" in line and "sums_suite.json" in line
     ]
     assert len(shares) == 4
-    assert min(shares) >= 0.5
+    assert min(shares) >= 0.3  # the model goes on while an item is judged
     assert max(shares) - min(shares) < 0.5, "the first item does not carry the time of the others"
