@@ -37,6 +37,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of these answers (default: %(default)s)",
     )
+    parser.add_argument("--parquet", action="store_true", help="write the results as Parquet, too")
     add_plugin_option(parser)
 
 
@@ -50,6 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     registry = registry_for(arguments)
     output = Path(arguments.output)
     if (source := source_of(arguments.record)) is not None:
+        if arguments.parquet:
+            raise ConfigurationError("--parquet is for a record; a scored table is Parquet itself")
         if arguments.rows < 0:
             raise ConfigurationError(f"--rows {arguments.rows}: must be 0 or more")
         return _describe(
@@ -57,10 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.record, output, rows=arguments.rows, seed=arguments.seed, registry=registry
             )
         )
+    if arguments.parquet:
+        from pytest_evalstudio.report.parquet import require_pyarrow
+
+        require_pyarrow()
     record = record_path(arguments.record)
     read_run(record)  # no folder is created for a file that is not a record
     with OutputFolder(output).locked():
-        report = build_report(record, output, registry=registry, root=Path.cwd())
+        report = build_report(record, output, registry=registry, root=Path.cwd(), parquet=arguments.parquet)
     return _describe(report)
 
 

@@ -99,6 +99,7 @@ def build_report(
     attached: Sequence[object] = (),
     population: Population | None = None,
     root: str | Path | None = None,
+    parquet: bool = False,
 ) -> Report:
     """Build the report of a record in a folder and replace an earlier report.
 
@@ -119,6 +120,7 @@ def build_report(
         population: figures of all rows, where the record is an excerpt of them.
         root: folder where the paths of node ids start; images of cases are read below it and shown if they
             have the digest in the record. None to read no file.
+        parquet: whether the results are written as Parquet, too; it needs pyarrow.
 
     Raises:
         DataError: if the file is not a record.
@@ -145,6 +147,7 @@ def build_report(
         extras=extras_of(run),
         population=population,
         root=None if root is None else Path(root),
+        parquet=parquet,
     )
     with target.building() as draft:
         content = _write_files(draft, inputs)
@@ -200,6 +203,7 @@ class _Inputs(Struct, frozen=True, kw_only=True):
     extras: tuple[RunExtra, ...]
     population: Population | None
     root: Path | None
+    parquet: bool
 
 
 @uncollected()
@@ -215,7 +219,7 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         failed = FailedItems(run, evaluators, inputs.comparison, folds_answers=is_table)
         columns = Columns(run, evaluators, inputs.comparison)
         data = PageData(columns, texts, evaluators, inputs.comparison, root=inputs.root)
-        results, judged = _results_writer(run, folders), AgentEvaluation(output, run, evaluators)
+        results, judged = _results_writer(inputs, folders), AgentEvaluation(output, run, evaluators)
         with exports.open("results", results), exports.open("Agent Evaluation", judged):
             consumers = {
                 "results": results.add,
@@ -365,7 +369,8 @@ class Exports:
         return guarded
 
 
-def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:
+def _results_writer(inputs: _Inputs, folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:
+    run = inputs.run
     return ResultsWriter(
         {id: folder.results for id, folder in folders.items() if folder.info.save_llm_result},
         {id: folder.info for id, folder in folders.items()},
@@ -374,6 +379,7 @@ def _results_writer(run: Run, folders: Mapping[str, ExplainerFolder]) -> Results
             id: describe_evaluator(folder.info, folder.explanations(), folder.log_name, run.spans.get(id))
             for id, folder in folders.items()
         },
+        has_parquet=inputs.parquet,
     )
 
 

@@ -1,4 +1,7 @@
-"""Results as Parquet, where pyarrow is installed (extra `parquet`): typed columns, lists as lists."""
+"""Results as Parquet, by pyarrow (extra `parquet`): typed columns, lists as lists.
+
+They are written on demand: pyarrow alone takes 50 MB and a twentieth of a short run.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from typing import Any
 
 import orjson
 
+from pytest_evalstudio.core.errors import ResourceMissing
+
 FOLDER = "application_vnd_apache_parquet"
 MIME = "application/vnd.apache.parquet"
 ROWS_AT_ONCE = 1_000
@@ -21,9 +26,15 @@ _BOOLEANS = ("uncertain",)
 _USAGE = "usage"
 
 
-def available() -> bool:
-    """Return True if pyarrow is installed."""
-    return find_spec("pyarrow") is not None
+def require_pyarrow() -> None:
+    """Check that pyarrow is installed, without importing it.
+
+    Raises:
+        ResourceMissing: with the command that installs it.
+    """
+    if find_spec("pyarrow") is None:
+        fact = "Parquet needs the pyarrow package"
+        raise ResourceMissing(f'{fact}: pip install "pytest-evalstudio[parquet]"', brief=fact)
 
 
 class ParquetSheet:

@@ -1,4 +1,4 @@
-"""Results files: every row of an evaluator as JSON, CSV and, with pyarrow, Parquet.
+"""Results files: every row of an evaluator as JSON, CSV and, on demand, Parquet.
 
 They are written while the items are read.
 """
@@ -105,6 +105,7 @@ class ResultsWriter:
         folders: evaluator id to the folder of its results.
         models: as the header describes them.
         descriptions: evaluator id to what the JSON says of it.
+        has_parquet: whether they are written as Parquet, too.
     """
 
     def __init__(
@@ -113,12 +114,18 @@ class ResultsWriter:
         evaluators: Mapping[str, EvaluatorEntry],
         models: Mapping[str, ModelEntry],
         descriptions: Mapping[str, object],
+        *,
+        has_parquet: bool = False,
     ) -> None:
+        self._has_parquet = has_parquet
         self._files = ExitStack()
         self._models = models
         self._requests: dict[str, ModelRequests] = {}
         self._descriptions = descriptions
-        self._sheets = {id: _Sheet(evaluators[id], folder, self._files) for id, folder in folders.items()}
+        self._sheets = {
+            id: _Sheet(evaluators[id], folder, self._files, has_parquet=has_parquet)
+            for id, folder in folders.items()
+        }
 
     @property
     def rows(self) -> dict[str, int]:
@@ -146,7 +153,7 @@ class ResultsWriter:
             requests.add(row)
             if not row.outcomes:
                 continue
-            shared = _shared_cells(item, row)
+            shared = _shared_cells(item, row, has_parquet=self._has_parquet)
             for id, outcome in row.outcomes.items():
                 if id in self._sheets:
                     self._sheets[id].add(row, outcome, shared)
@@ -158,7 +165,7 @@ class _SharedCells(Struct, frozen=True):
     Attributes:
         entry: as JSON without its end.
         line: as CSV, with the comma after it.
-        columns: for Parquet, b"" without pyarrow.
+        columns: for Parquet, b"" without it.
     """
 
     entry: bytes
@@ -169,7 +176,7 @@ class _SharedCells(Struct, frozen=True):
 class _Sheet:
     """The results of one evaluator."""
 
-    def __init__(self, info: EvaluatorEntry, folder: Path, files: ExitStack) -> None:
+    def __init__(self, info: EvaluatorEntry, folder: Path, files: ExitStack, *, has_parquet: bool) -> None:
         self.rows = 0
         self._info = info
         names = _metric_names(info)
@@ -182,7 +189,7 @@ class _Sheet:
         columns = [*_COLUMNS, *self._names, *self._doubts, "status", "reason", "result_error_message"]
         self._csv.write(_bytes(csv_cells(columns) + "\r\n"))
         self._parquet: parquet.ParquetSheet | None = None
-        if parquet.available():
+        if has_parquet:
             self._parquet = parquet.ParquetSheet(
                 folder / parquet.FOLDER / "explanation.parquet", columns, self._names, shared=len(_COLUMNS)
             )
@@ -271,7 +278,7 @@ def _values(item: Item, row: RecordRow) -> list[object]:
     ]
 
 
-def _shared_cells(item: Item, row: RecordRow) -> _SharedCells:
+def _shared_cells(item: Item, row: RecordRow, *, has_parquet: bool) -> _SharedCells:
     """Encode the cells of a row; calls, steps and turns, by far the longest, once for all files."""
     values = _values(item, row)
     nested = cast("list[bytes | None]", values[_NESTED])
@@ -285,7 +292,7 @@ def _shared_cells(item: Item, row: RecordRow) -> _SharedCells:
     return _SharedCells(
         entry=entry[:-1],
         line=_bytes(csv_cells(texts) + ","),
-        columns=parquet.shared_columns(_COLUMNS, texts) if parquet.available() else b"",
+        columns=parquet.shared_columns(_COLUMNS, texts) if has_parquet else b"",
     )
 
 

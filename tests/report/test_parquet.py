@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import math
 
 import pytest
 
+from pytest_evalstudio.cli import main
 from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.build import build_report
 from support.records import RecordBuilder, evaluator, metric, score
@@ -39,7 +41,7 @@ def test_rows_are_those_of_the_json(tmp_path):
         "one",
         {"outcomes": {"quality": {"status": "error", "reason": "broken"}}, "relationships": [link]},
     )
-    folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
+    folder = build_report(builder.write(tmp_path), tmp_path, {}, parquet=True).explainers["quality"]
     result = rows_of(folder)
     written = json.loads(
         (folder / "global_llm_eval_results" / "application_json" / "explanation.json").read_text(
@@ -75,7 +77,7 @@ def test_an_evaluator_with_a_calibration_says_which_answers_it_leaves_open(tmp_p
         own = score(0.6, "calibrated_probability", details={"calibration": said})
         builder.add(key, "one", {"outcomes": {"quality": own, "other": score(0.25, "uncertain")}})
     builder.add("c", "one", {"outcomes": {"quality": {"status": "not_applicable", "reason": "no context"}}})
-    folders = build_report(builder.write(tmp_path), tmp_path, {}).explainers
+    folders = build_report(builder.write(tmp_path), tmp_path, {}, parquet=True).explainers
     assert [row["uncertain"] for row in rows_of(folders["quality"])] == [True, False, None]
     path = folders["quality"] / "global_llm_eval_results" / parquet.FOLDER / "explanation.parquet"
     assert str(pq.read_schema(path).field("uncertain").type) == "bool"
@@ -90,7 +92,7 @@ def test_what_parquet_has_no_form_for_is_written(tmp_path):
         "one",
         {"outcomes": {"quality": score("Infinity", reason=text)}, "actual_output": text, "context": [text]},
     )
-    (row,) = rows_of(build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"])
+    (row,) = rows_of(build_report(builder.write(tmp_path), tmp_path, {}, parquet=True).explainers["quality"])
     assert row["score"] == math.inf
     assert row["actual_output"] == row["context"][0] == "half � a pair"
 
@@ -100,7 +102,7 @@ def test_the_rows_of_several_batches_are_all_there(tmp_path, monkeypatch):
     builder = RecordBuilder()
     for number in range(7):
         builder.add(f"k{number}", "one", {"outcomes": {"quality": score(number / 10)}})
-    folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
+    folder = build_report(builder.write(tmp_path), tmp_path, {}, parquet=True).explainers["quality"]
     assert [row["score"] for row in rows_of(folder)] == [number / 10 for number in range(7)]
     meta = json.loads(
         (folder / "global_llm_eval_results" / f"{parquet.FOLDER}.meta").read_text(encoding="utf-8")
@@ -112,13 +114,26 @@ def test_the_rows_of_several_batches_are_all_there(tmp_path, monkeypatch):
     )
 
 
-def test_without_pyarrow_there_is_none(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "available", lambda: False)
+def test_it_is_written_on_demand(tmp_path, capsys):
     builder = RecordBuilder()
     builder.add("a", "one", {"outcomes": {"quality": score(0.5)}})
     report = build_report(builder.write(tmp_path), tmp_path, {})
     assert not list(tmp_path.rglob("*.parquet*"))
     assert "Parquet" not in report.page.read_text(encoding="utf-8")
+
+    assert main(["report", str(tmp_path), "-o", str(tmp_path / "again"), "--parquet"]) == 0
+    assert len(list((tmp_path / "again").rglob("*.parquet"))) == 1
+
+
+def test_without_pyarrow_a_demand_names_the_extra(tmp_path, monkeypatch, capsys):
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(parquet, "find_spec", lambda name: None if name == "pyarrow" else find_spec(name))
+    builder = RecordBuilder()
+    builder.add("a", "one", {"outcomes": {"quality": score(0.5)}})
+    record = builder.write(tmp_path)
+    assert main(["report", str(record), "-o", str(tmp_path / "again"), "--parquet"]) == 2
+    assert 'pip install "pytest-evalstudio[parquet]"' in capsys.readouterr().err
+    assert not (tmp_path / "again").exists()
 
 
 CALL = {"name": "find", "arguments": {"code": "E1", "page": 2}, "result": "12A", "duration_s": 0.5}
@@ -151,7 +166,7 @@ def test_calls_and_turns_stand_in_json_csv_and_parquet(tmp_path):
         },
     )
     builder.add("b", "one", {"outcomes": {"quality": score(0.5)}})
-    folder = build_report(builder.write(tmp_path), tmp_path, {}).explainers["quality"]
+    folder = build_report(builder.write(tmp_path), tmp_path, {}, parquet=True).explainers["quality"]
     results = folder / "global_llm_eval_results"
     first, second = json.loads((results / "application_json" / "explanation.json").read_text("utf-8"))[
         "results"
