@@ -67,6 +67,10 @@ def _path(value: str) -> str:
     return value
 
 
+def _fail_on(names: list[str]) -> list[str]:
+    return list(fail_reasons(names))  # pydantic warns of a tuple when it writes the table
+
+
 def fail_reasons(names: Sequence[str]) -> tuple[str, ...]:
     """Return what fails a session.
 
@@ -200,7 +204,7 @@ class ComparisonTable(Table):
             fail it at once.
     """
 
-    fail_on: Annotated[Names, AfterValidator(fail_reasons)] = Field(default_factory=lambda: ["case"])
+    fail_on: Annotated[Names, AfterValidator(_fail_on)] = Field(default_factory=lambda: ["case"])
     allowed_drop: Annotated[float, Field(ge=0)] = 0.0
     tolerance: Annotated[float, Field(ge=0)] = 0.05
     segments: Names = Field(default_factory=list)

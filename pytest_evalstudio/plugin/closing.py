@@ -105,7 +105,7 @@ def session_result(
         failed_besides=len(besides),
         failed_names=tuple(map(shown_line, besides[:FAILED_NAMES])),
         overruled=tuple(map(shown_line, counts.overruled)),
-        overruling=tuple(_foreign_hooks(session.config)) if counts.overruled else (),
+        overruling=_overruling_hooks(session.config) if counts.overruled else (),
     )
     uncollected: dict[str, None] = session.config.stash.get(UNCOLLECTED, {})
     was_stopped = was_interrupted(session, exit_status, end)
@@ -132,15 +132,30 @@ _DECIDING_HOOKS = (
 _OF_PYTEST = ("_pytest", "xdist", "pytest_evalstudio")
 
 
-def _foreign_hooks(config: pytest.Config) -> Iterator[str]:
+def _overruling_hooks(config: pytest.Config) -> tuple[str, ...]:
+    """Return file and line of the hooks that can have changed an outcome.
+
+    Installed plugins are named where the project has no such hook itself: most of theirs only look on.
+    """
+    hooks = list(_foreign_hooks(config))
+    own = [(path, line) for path, line in hooks if _is_of_project(path, config.rootpath)]
+    return tuple(
+        shown_line(f"{os.path.relpath(path, config.rootpath)}:{line}") for path, line in own or hooks
+    )
+
+
+def _foreign_hooks(config: pytest.Config) -> Iterator[tuple[Path, int]]:
     """Yield file and line of the hooks of other plugins that can change an outcome."""
     for name in _DECIDING_HOOKS:
         for each in getattr(config.hook, name).get_hookimpls():
             code = getattr(each.function, "__code__", None)
             if code is not None and each.function.__module__.partition(".")[0] not in _OF_PYTEST:
-                yield shown_line(
-                    f"{os.path.relpath(code.co_filename, config.rootpath)}:{code.co_firstlineno}"
-                )
+                yield Path(code.co_filename), code.co_firstlineno
+
+
+def _is_of_project(path: Path, root: Path) -> bool:
+    # An environment is often a folder of the project.
+    return path.is_relative_to(root) and not {"site-packages", "dist-packages"} & {*path.parts}
 
 
 def was_interrupted(session: pytest.Session, exit_status: int, end: SessionEnd) -> bool:

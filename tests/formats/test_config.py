@@ -139,3 +139,8 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path):
     (tmp_path / "evalstudio.toml").write_bytes(b'output = "\xff"')
     with pytest.raises(ConfigurationError, match="byte 0xff is not UTF-8; save the file as UTF-8"):
         load_configuration(tmp_path / "evalstudio.toml")
+
+
+def test_a_table_is_written_without_a_warning():
+    config = configuration({"comparison": {"fail_on": "case, gone"}})
+    assert config.model_dump(mode="json")["comparison"]["fail_on"] == ["case", "gone"]

@@ -72,6 +72,7 @@ def test_a_failure_that_a_plugin_hides_fails_the_run(
             " sums_suite.json::wrong[[]app[]]",
         ]
     )
+    assert "hypothesis" not in result.stdout.str(), "a hook that only looks on is not accused"
     _, items = project.record()
     assert {item["key"]: item["verdict"] for item in items.values()} == {"right": "passed", "wrong": "failed"}
     sarif = json.loads((project.folder / "run.sarif").read_text(encoding="utf-8"))

@@ -101,7 +101,7 @@ def _request(arguments: argparse.Namespace) -> ScoreRequest:
 
     config = configuration_for(arguments.sources[0], arguments.config)
     if arguments.evaluators is not None:
-        config = config.model_copy(update={"evaluators": tuple(listed(arguments.evaluators))})
+        config = config.model_copy(update={"evaluators": list(listed(arguments.evaluators))})
     options = {option.name: getattr(arguments, option.name) for option in fields(ScoreOptions)}
     return ScoreRequest(
         sources=tuple(arguments.sources),
