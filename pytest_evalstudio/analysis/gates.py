@@ -12,16 +12,18 @@ import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
-from pytest_evalstudio.analysis.leaderboards import Leaderboard
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, unknown_name
 from pytest_evalstudio.core.outcomes import out_of_range
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.text.figures import figure
+
+if TYPE_CHECKING:  # gates are parsed before the first question, leaderboards made after the last
+    from pytest_evalstudio.analysis.leaderboards import Leaderboard
 
 Function = Literal["mean", "pass_rate", "percentile", "named"]
 

@@ -7,11 +7,12 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from math import lgamma
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
-from pytest_evalstudio.stats.types import Booleans, Floats
+if TYPE_CHECKING:  # numpy, before the first question, only for runs that confirm a regression
+    from pytest_evalstudio.stats.types import Booleans, Floats
 
 Decision = Literal["confirmed", "not confirmed", "undecided", "open"]
 MAX_RUNS = 50  # bounds what one case can cost

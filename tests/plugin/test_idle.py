@@ -139,3 +139,19 @@ def test_a_first_run_imports_neither_judges_nor_models(project: Project) -> None
     assert len(own) <= MAX_MODULES
     unneeded = ("judges.panel", "judges.prompts", "models.weights", "models.vectors", "text.refusals")
     assert own.isdisjoint(f"pytest_evalstudio.{name}" for name in unneeded)
+
+
+def test_statistics_are_imported_after_the_first_question(project: Project) -> None:
+    """The thread that imports the report ahead is turned off: it may begin at any time."""
+    project.write(
+        "conftest.py",
+        "from pytest_evalstudio.plugin.recorder import Recorder\n\n\n"
+        "Recorder.import_ahead = lambda self: None\n",
+    )
+    project.write(
+        "app.py",
+        "import sys\n\n\ndef ask(prompt):\n    return str(sorted({'numpy', 'jinja2'} & {*sys.modules}))\n",
+    )
+    project.suite({"key": "k", "prompt": "2+2?", "condition": '"[]"'})
+
+    project.run_process().assert_outcomes(passed=1)
