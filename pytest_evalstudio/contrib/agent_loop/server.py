@@ -1,0 +1,160 @@
+"""Server of the Model Context Protocol over a project's suites.
+
+It runs tests and reads their results. Accepting a baseline, and editing suites or configuration, is not
+offered: an agent that mends an application must not move the goal.
+"""
+
+from __future__ import annotations
+
+import functools
+import hmac
+from collections.abc import Awaitable, Callable
+from typing import Any, ParamSpec
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.types import ToolAnnotations
+
+from pytest_evalstudio.contrib.agent_loop.texts import RULE, line
+from pytest_evalstudio.contrib.agent_loop.workspace import Workspace
+from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.record.reader import record_path
+
+INSTRUCTIONS = (
+    "Evaluations of this project's LLM application. Call run, read failures, change the application, run"
+    " again; compare says what changed since the baseline. Do not edit suites, thresholds, baselines or"
+    f" reports. {RULE}"
+)
+SCHEMAS = ("suite", "lab", "dataset", "configuration")
+MAX_RECORD_CHARS = 1_000_000
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_ASKS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=True)
+
+P = ParamSpec("P")
+
+
+def build_server(workspace: Workspace) -> MCPServer:
+    """Return a server over a project."""
+    server: MCPServer = MCPServer("evalstudio", instructions=INSTRUCTIONS, log_level="ERROR")
+    _add_reading_tools(server, workspace)
+    _add_running_tools(server, workspace)
+    _add_resources(server, workspace)
+    return server
+
+
+def _add_reading_tools(server: MCPServer, workspace: Workspace) -> None:
+    @server.tool(annotations=_READS, structured_output=False)
+    @_with_errors
+    async def list_suites(file: str = "", page: int = 1) -> str:
+        """List the files with tests, or with `file` the tests of one file."""
+        return await workspace.suites(file, page)
+
+    @server.tool(annotations=_READS, structured_output=False)
+    @_with_errors
+    async def failures(page: int = 1) -> str:
+        """Read the failures of the last run: reason, what differs, next step. Regressed tests come first."""
+        return workspace.failures(page)
+
+    @server.tool(annotations=_READS, structured_output=False)
+    @_with_errors
+    async def case(key: str) -> str:
+        """Read question, answer, retrieved chunks and verdicts of a test of the last run."""
+        return workspace.case(key)
+
+    @server.tool(annotations=_READS, structured_output=False)
+    @_with_errors
+    async def compare() -> str:
+        """Compare the last run with the baseline: regressed and mended tests, metrics with their tests."""
+        return workspace.compare()
+
+
+def _add_running_tools(server: MCPServer, workspace: Workspace) -> None:
+    @server.tool(annotations=_ASKS, structured_output=False)
+    async def run(
+        context: Context[Any, Any], files: list[str] | None = None, cases: list[str] | None = None
+    ) -> str:
+        """Run tests and return the verdict with the first failures.
+
+        The application is asked anew, which may cost money: name files, or keys of cases, where you can.
+        """
+
+        async def report(ended: int, total: int) -> None:
+            await context.report_progress(ended, total or None, f"{ended} of {total} tests")
+
+        return await _with_errors(workspace.run)(files or [], cases or [], report)
+
+    @server.tool(annotations=_ASKS, structured_output=False)
+    @_with_errors
+    async def explain(cases: list[str] | None = None) -> str:
+        """Search the cause of regressed tests: retrieval, documents, prompt, model, tools or agent.
+
+        The application is asked again with parts of the baseline.
+        """
+        return await workspace.explain(cases or [])
+
+
+def _add_resources(server: MCPServer, workspace: Workspace) -> None:
+    @server.resource("evalstudio://report", mime_type="text/markdown")
+    def report() -> str:
+        """Return the summary of the last run."""
+        try:
+            return f"{RULE}\n\n{workspace.summary()}"
+        except EvalStudioError as exc:
+            raise ResourceError(line(str(exc))) from exc
+
+    @server.resource("evalstudio://record", mime_type="application/jsonl")
+    def record() -> str:
+        """Return the record of the last run: a line for the run, and one per test."""
+        try:
+            with open(record_path(workspace.report), encoding="utf-8", errors="replace") as file:
+                return file.read(MAX_RECORD_CHARS)
+        except (EvalStudioError, OSError) as exc:
+            raise ResourceError(line(str(exc))) from exc
+
+    for name in SCHEMAS:
+        server.resource(
+            f"evalstudio://schemas/{name}", name=f"schema of {name}", mime_type="application/schema+json"
+        )(functools.partial(_schema, name))
+
+
+def _schema(name: str) -> str:
+    from pytest_evalstudio.formats.json_schemas import text_of
+
+    return text_of(name)
+
+
+def _with_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
+    """Report faults of data and configuration to the agent, as one sentence."""
+
+    @functools.wraps(tool)
+    async def reported(*arguments: P.args, **options: P.kwargs) -> str:
+        try:
+            return await tool(*arguments, **options)
+        except (EvalStudioError, OSError) as exc:
+            raise ToolError(line(str(exc))) from exc
+
+    return reported
+
+
+class TokenRequired:
+    """ASGI application that passes on requests with the right bearer token alone."""
+
+    def __init__(self, application: Callable[..., Awaitable[None]], token: str) -> None:
+        self._application = application
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, 401 without the token."""
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(given, self._expected):
+                await send(
+                    {
+                        "type": "http.response.start",
+                        "status": 401,
+                        "headers": [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")],
+                    }
+                )
+                await send({"type": "http.response.body", "body": b"the token is missing or wrong\n"})
+                return
+        await self._application(scope, receive, send)
