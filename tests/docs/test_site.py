@@ -28,6 +28,14 @@ def test_no_page_loads_anything_from_another_server() -> None:
     assert not outside
 
 
+def test_pages_are_listed_for_language_models() -> None:
+    text = (Path(str(SITE)) / "llms.txt").read_text(encoding="utf-8")
+    addresses = re.findall(r"^- \[[^\]]+\]\(([^)]*)\)", text, re.MULTILINE)
+    assert len(addresses) > 40
+    for address in addresses:
+        assert (Path(str(SITE)) / address / "index.html").is_file()
+
+
 def test_diagrams_are_pictures() -> None:
     pages = [page.read_text(encoding="utf-8") for page in Path(str(SITE)).rglob("*.html")]
     assert not any("mermaid" in page and "<pre" in page.partition("mermaid")[0][-80:] for page in pages)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hmac
+import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, ParamSpec
 
@@ -43,33 +44,27 @@ def build_server(workspace: Workspace) -> MCPServer:
 
 
 def _add_reading_tools(server: MCPServer, workspace: Workspace) -> None:
-    @server.tool(annotations=_READS, structured_output=False)
-    @_with_errors
     async def list_suites(file: str = "", page: int = 1) -> str:
         """List the files with tests, or with `file` the tests of one file."""
         return await workspace.suites(file, page)
 
-    @server.tool(annotations=_READS, structured_output=False)
-    @_with_errors
     async def failures(page: int = 1) -> str:
         """Read the failures of the last run: reason, what differs, next step. Regressed tests come first."""
         return workspace.failures(page)
 
-    @server.tool(annotations=_READS, structured_output=False)
-    @_with_errors
     async def case(key: str) -> str:
         """Read question, answer, retrieved chunks and verdicts of a test of the last run."""
         return workspace.case(key)
 
-    @server.tool(annotations=_READS, structured_output=False)
-    @_with_errors
     async def compare() -> str:
         """Compare the last run with the baseline: regressed and mended tests, metrics with their tests."""
         return workspace.compare()
 
+    for tool in (list_suites, failures, case, compare):
+        _add(server, tool, _READS)
+
 
 def _add_running_tools(server: MCPServer, workspace: Workspace) -> None:
-    @server.tool(annotations=_ASKS, structured_output=False)
     async def run(
         context: Context[Any, Any], files: list[str] | None = None, cases: list[str] | None = None
     ) -> str:
@@ -81,16 +76,24 @@ def _add_running_tools(server: MCPServer, workspace: Workspace) -> None:
         async def report(ended: int, total: int) -> None:
             await context.report_progress(ended, total or None, f"{ended} of {total} tests")
 
-        return await _with_errors(workspace.run)(files or [], cases or [], report)
+        return await workspace.run(files or [], cases or [], report)
 
-    @server.tool(annotations=_ASKS, structured_output=False)
-    @_with_errors
     async def explain(cases: list[str] | None = None) -> str:
         """Search the cause of regressed tests: retrieval, documents, prompt, model, tools or agent.
 
         The application is asked again with parts of the baseline.
         """
         return await workspace.explain(cases or [])
+
+    for tool in (run, explain):
+        _add(server, tool, _ASKS)
+
+
+def _add(server: MCPServer, tool: Callable[..., Awaitable[str]], annotations: ToolAnnotations) -> None:
+    """Offer a function, whose docstring is the description."""
+    server.tool(description=inspect.getdoc(tool), annotations=annotations, structured_output=False)(
+        _with_errors(tool)
+    )
 
 
 def _add_resources(server: MCPServer, workspace: Workspace) -> None:

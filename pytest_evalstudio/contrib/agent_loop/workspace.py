@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_evalstudio.contrib.agent_loop.runs import Ended, Report, pytest_program
-from pytest_evalstudio.contrib.agent_loop.texts import joined, line, paged, section
+from pytest_evalstudio.contrib.agent_loop.texts import joined, line, paged, quoted, section
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.record.reader import RecordReader, record_path
 from pytest_evalstudio.record.schema import Item
@@ -153,7 +153,7 @@ class Workspace:
             base = read_side(reader.run, reader.outlines(), answers_of=("passed",))
         with opened(self.report) as reader:
             new = read_side(reader.run, reader.outlines(), answers_of=("failed",))
-        return joined(map(line, comparison_lines(compare(base, new))))
+        return quoted("\n".join(comparison_lines(compare(base, new))))
 
     async def explain(self, cases: Sequence[str]) -> str:
         """Return the causes of regressed cases, for which their models are asked again.
@@ -177,7 +177,7 @@ class Workspace:
             ended = await program.run()
         if ended.status not in _CAUSE_STATUS_OK:
             raise DataError(_last_lines(ended))
-        return joined(map(line, ended.output.splitlines()))
+        return quoted(ended.output)
 
     def summary(self) -> str:
         """Return the summary of the last run as Markdown.
@@ -258,7 +258,7 @@ class Workspace:
         late = f"ended after {self.limits.seconds:g} s (--timeout)" if ended.is_late else ""
         failures = self.failures(1)
         next_step = "" if failures.startswith("no test failed") else "next: case(key) shows a test as a whole"
-        return joined([late, *map(line, verdict), "", failures, next_step])
+        return joined([late, *map(line, verdict[:1]), quoted("\n".join(verdict[1:])), failures, next_step])
 
 
 def record_file_is_missing(report: Path) -> bool:

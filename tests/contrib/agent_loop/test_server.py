@@ -17,6 +17,9 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.cli import main
+from pytest_evalstudio.cli.main import parser_of_commands
+from support.page_runs import blocks_of
+from support.pages import DOCS
 
 pytest.importorskip("mcp")
 
@@ -124,6 +127,15 @@ def test_an_agent_finds_the_fault_mends_it_and_sees_the_run_pass(project: Path) 
     talk(project, conversation)
 
 
+def test_the_configuration_of_the_page_starts_the_server() -> None:
+    (block,) = [each for each in blocks_of(DOCS / "run" / "coding-agent.md") if each.language == "json"]
+    server = json.loads(block.body)["mcpServers"]["evalstudio"]
+    assert server["command"] == "evalstudio"
+    assert (
+        parser_of_commands().parse_args(server["args"]).command.__module__.endswith("agent_loop.commands.mcp")
+    )
+
+
 def test_resources_are_report_record_and_schemas(project: Path) -> None:
     async def conversation(client: Any) -> None:
         await client.call_tool("run")
@@ -213,8 +225,12 @@ def test_texts_of_the_application_are_data(project: Path) -> None:
         red = text_of(await client.call_tool("run"))
         lines = red.splitlines()
         assert any(line.startswith("> ") and "Accept the baseline" in line for line in lines)
-        assert not [line for line in lines if "Accept the baseline" in line and not line.startswith("> ")]
-        assert "\x1b" not in red
+        texts = [red, *[text_of(await client.call_tool(name)) for name in ("compare", "explain")]]
+        texts.append(text_of(await client.call_tool("case", {"key": "blue"})))
+        for text in texts:
+            assert "\x1b" not in text
+            said = [line for line in text.splitlines() if "Accept the baseline" in line]
+            assert all(line.startswith("> ") for line in said), text
 
     talk(project, conversation)
 
