@@ -123,6 +123,8 @@ class DraftSelection:
     def clear_draft(self, draft: Draft, excerpt: Excerpt) -> Draft | None:
         """Return a draft, with the organisation's name for "we"; None if it is not clear and natural."""
         document = self._documents[excerpt.title]
+        if draft.evidence.startswith("|"):
+            return self._clear_cell(draft, excerpt)
         named = document.named(draft)
         if (
             named is None
@@ -136,6 +138,22 @@ class DraftSelection:
         ):
             return None
         return document.explained(named, excerpt.title if len(self._documents) > 1 else "")
+
+    def _clear_cell(self, draft: Draft, excerpt: Excerpt) -> Draft | None:
+        """Return the draft for a cell of a table, whose row and column say what is meant.
+
+        Its words are those of the table in a fixed form, which needs no second parse.
+        """
+        if not is_natural(draft.question):
+            return None
+        if quantities(draft.answer) and not self._is_unambiguous(draft):
+            return None
+        document = self._documents[excerpt.title]
+        title = excerpt.title if len(self._documents) > 1 else ""
+        if len(set(content_words(draft.question))) >= _MIN_TERMS:
+            return document.explained(draft, title)
+        heading = document.heading(draft)
+        return replace(draft, question=in_section(draft.question, heading, title)) if heading else None
 
     def _is_checked(self, draft: Draft) -> bool:
         """Report whether another parse finds a well-formed question, and its answer in the sentence."""

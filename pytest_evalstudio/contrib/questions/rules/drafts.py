@@ -10,7 +10,7 @@ from pytest_evalstudio.contrib.questions.rules.conditions import stated_conditio
 from pytest_evalstudio.contrib.questions.rules.lists import MAX_SENTENCES, list_draft
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
-from pytest_evalstudio.contrib.questions.rules.tables import cell_questions, text_before_table, text_cells
+from pytest_evalstudio.contrib.questions.rules.tables import cell_questions
 from pytest_evalstudio.contrib.questions.rules.wording import as_customer, uncapitalised
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 
@@ -21,10 +21,10 @@ TEMPORAL: tuple[Kind, ...] = ("date", "period")
 def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) -> Iterator[Draft]:
     """Yield a draft for each quantity of some kinds that the sentences and tables of an excerpt state."""
     for sentence in excerpt.sentences:
-        cells = cell_questions(sentence, text_before_table(sentence, corpus))
+        cells = cell_questions(sentence, corpus)
         labelled = labelled_questions(sentence, corpus)
         for item in (*sentence_questions(sentence, corpus).amounts, *labelled, *cells):
-            if item.quantity.kind in kinds:
+            if item.quantity is not None and item.quantity.kind in kinds:
                 yield Draft(
                     question=item.question,
                     answer=item.answer,
@@ -45,8 +45,11 @@ def fact_drafts(excerpt: Excerpt, corpus: Corpus) -> Iterator[Draft]:
                 condition=fact.condition,
                 evidence=sentence,
             )
-        for question, answer, condition in text_cells(sentence):
-            yield Draft(question=question, answer=answer, condition=condition, evidence=sentence)
+        for cell in cell_questions(sentence, corpus):
+            if cell.quantity is None:
+                yield Draft(
+                    question=cell.question, answer=cell.answer, condition=cell.condition, evidence=sentence
+                )
 
 
 _LABELLED = re.compile(
