@@ -27,6 +27,7 @@ _STRANDED = re.compile(
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\?"
 )
 _LIMIT = re.compile(r"(?i)\b(?:unless|except|only|provided|as long as|subject to)\b")
+_EXCLUSIVE = re.compile(r"(?i)\b(?:except|only)\b")
 _PART = re.compile(r";\s|,\s(?:and|while|whereas|but)\s|\sand\s(?=(?:is|are|may|must|can|will|has|have)\b)")
 _JOINED_CLAUSE = re.compile(
     r"(?:if|when|until|before|after|once)\s.*\sand\s(?:is|are|has|have|may|must|can|will)\b"
@@ -80,9 +81,11 @@ def _is_stranded(draft: Draft, _: str) -> bool:
 def _lacks_limit(draft: Draft, statement: str) -> bool:
     """Report whether a question leaves out the limit of the part of the sentence that it is about."""
     words = set(stems(draft.question))
+    # The amount is the same where a further condition holds, a yes is not.
+    limits = _EXCLUSIVE if quantities(draft.answer) and not _YES_OR_NO.match(draft.answer) else _LIMIT
     part = max(_PART.split(statement), key=lambda text: len(words & set(stems(text))))
     text = _repeated(draft).lower()
-    return any(match.group().lower() not in text for match in _LIMIT.finditer(part))
+    return any(match.group().lower() not in text for match in limits.finditer(part))
 
 
 def _lacks_lead(draft: Draft, statement: str) -> bool:

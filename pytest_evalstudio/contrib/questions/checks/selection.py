@@ -51,6 +51,11 @@ _CHANGE = re.compile(
     r"|(?:ris|increas|extend|doubl|reduc|fall|drop|chang)(?:e|es|ed|s)?)\b"
 )
 """Words of a sentence that changes an amount of a sentence before it."""
+_DEPENDENT = re.compile(
+    r"(?i)(?:it|they|this|that|these|those|but|however|if|unless|otherwise|instead|thereafter|afterwards|after that|from"
+    r"|for|in|on|when|where|once|after)\b"
+)
+"""Beginning of a sentence about the subject of the sentence before it."""
 _BARE_FIGURE = re.compile(
     r"(?i)\b(?:did|does|do|was|were|is|are)\s"
     r"(?P<noun>revenues?|sales|turnover|profits?|orders|income|earnings|costs)"
@@ -184,10 +189,7 @@ class _Document:
         """Return a draft that names the organisation for "we"; None if its name cannot be derived."""
         if not self._speaks or not _WE.search(draft.evidence):
             return draft
-        question = of_organisation(draft.question, self._organisation)
-        if question == draft.question:
-            return draft
-        return replace(draft, question=question) if self._organisation else None
+        return replace(draft, question=of_organisation(draft.question, self._organisation or "the company"))
 
     def heading(self, draft: Draft) -> str:
         """Return the heading over the evidence of a draft, "" for none."""
@@ -232,7 +234,10 @@ class _Document:
         if draft.question.startswith("What should you do if") and after and _EXCEPTION.match(after[0]):
             return True
         units = _units(draft.answer)
-        return any(_CHANGE.search(sentence) and units & _units(sentence) for sentence in after)
+        return any(
+            _CHANGE.search(sentence) and _DEPENDENT.match(sentence) and units & _units(sentence)
+            for sentence in after
+        )
 
 
 def _units(text: str) -> set[str]:

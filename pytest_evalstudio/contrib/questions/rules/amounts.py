@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part
+from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural
 from pytest_evalstudio.contrib.questions.parsing.pipeline import word_of
 from pytest_evalstudio.contrib.questions.quantities import UNITS, Quantity, unit_of
 from pytest_evalstudio.contrib.questions.rules.composition import Source, is_dispensable
@@ -15,7 +15,7 @@ from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion, ti
 from pytest_evalstudio.contrib.questions.words import word_table
 
 if TYPE_CHECKING:
-    from spacy.tokens import Token
+    from spacy.tokens import Doc, Token
 
 _SUBJECT = "subject"
 """Role of the subject as a part."""
@@ -23,6 +23,7 @@ _MODIFIERS = ("nmod", "compound", "amod", "nummod")
 _ALIKE = ("money", "percent", "period")
 _ATTRIBUTES = word_table("attributes")
 _YEAR = re.compile(r"\d{4}")
+_PERMITTING = frozenset({"must", "may", "should", "can", "could", "shall", "will"})
 
 
 class Slot(NamedTuple):
@@ -67,6 +68,12 @@ def amount_questions(
             continue
         is_year = _YEAR.fullmatch(quantity.text) is not None
         if _has_rival(source.clause, quantity, hits, offsets) or (is_year and len(hits) > 1):
+            continue
+        if source.clause.is_negative:
+            if limit := _limit(source, quantity, offsets):
+                yield QuantityQuestion(
+                    question=limit, quantity=quantity, answer=quantity.text, condition=condition
+                )
             continue
         slot = _slot(source.clause, quantity, offsets)
         if slot is None or (
@@ -115,7 +122,7 @@ def _slot(clause: Clause, quantity: Quantity, offsets: Sequence[int]) -> Slot | 
     doc = clause.verb.doc
     tokens = [each for each in doc if quantity.start <= offsets[each.i] < quantity.end]
     part = _part_of(clause, tokens)
-    if part is None or clause.is_negative:
+    if part is None:
         return None
     bound = _bound(clause, part, tokens)
     words = [each.lower_ for each in bound]
@@ -137,7 +144,41 @@ def _slot(clause: Clause, quantity: Quantity, offsets: Sequence[int]) -> Slot | 
         head = head.head
         if not noun or any(each.pos_ in ("VERB", "AUX", "PUNCT", "CCONJ", "ADP") for each in noun):
             return None
+    elif quantity.kind == "money" and part.role == _SUBJECT:
+        noun = _rate(doc, tokens[-1].i + 1)
     return Slot(quantity, part, tokens, bound, noun, head)
+
+
+def _rate(doc: Doc, start: int) -> Sequence[Token]:
+    """Return the tokens of a rate behind an amount: "a month", "per night"."""
+    tokens = tuple(doc[start : start + 2])
+    is_rate = len(tokens) == 2 and tokens[0].lower_ in ("a", "an", "per", "each") and tokens[1].pos_ == "NOUN"
+    return tokens if is_rate else ()
+
+
+def _limit(source: Source, quantity: Quantity, offsets: Sequence[int]) -> str:
+    """Return the question for what a denial limits, "" for none: "may not exceed", "must not be longer than"."""
+    clause = source.clause
+    tokens = [each for each in clause.verb.doc if quantity.start <= offsets[each.i] < quantity.end]
+    part = _part_of(clause, tokens)
+    phrases = clause.language.entries("question phrases")
+    if part is None or part.role == _SUBJECT or "limit" not in phrases or not clause.auxiliaries:
+        return ""
+    if not {each.lower_ for each in clause.auxiliaries} & _PERMITTING:
+        return ""
+    rest = frozenset(each.i for each in part.tokens)
+    if clause.lemma == "exceed" and part.role in clause.language.words("objects"):
+        is_plain = part.tokens[0].i == tokens[0].i and part.tokens[-1].i == tokens[-1].i
+        return phrases["limit"].format(noun=source.text(clause.subject)) if is_plain and clause.subject else ""
+    before = [each.lower_ for each in part.tokens if each.i < tokens[0].i]
+    than = part.tokens[0].doc[part.start - 1] if part.start else None
+    if before == ["more", "than"] and clause.lemma in clause.language.words("state verbs"):
+        return source.ask(phrases["amount"], rest, affirmative=True, tail=phrases["at most"])
+    is_compared = before == ["than"] and than is not None and than.tag_ == "JJR" and clause.lemma == "be"
+    if is_compared and than is not None and part.tokens[-1].i == tokens[-1].i:
+        beginning = phrases["extent"].format(noun=than.lemma_.lower())
+        return source.ask(beginning, rest | {than.i}, affirmative=True, tail=phrases["at most"])
+    return ""
 
 
 def _part_of(clause: Clause, tokens: Sequence[Token]) -> Part | None:
@@ -179,6 +220,8 @@ def _request(source: Source, slot: Slot) -> _Request | None:
         return None
     taken |= _further_members(slot)
     objects = clause.language.words("objects") | clause.language.words("measures") | {_SUBJECT}
+    if request := _by_position(source, slot, taken):
+        return request
     if slot.head.i == part.head.i and part.role in objects:
         return _of_object(source, slot, taken)
     if part.role in clause.language.words("prepositions"):
@@ -186,6 +229,56 @@ def _request(source: Source, slot: Slot) -> _Request | None:
     if slot.head.head.i == part.head.i and part.role in clause.language.words("complements"):
         return _of_adjective(source, slot, taken)
     return _of_attribute(source, slot, taken)
+
+
+def _by_position(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
+    """Return the beginning for a quantity whose neighbours say what it is, wherever a parser attaches it.
+
+    "seven days in advance", "ten days before you leave", "in writing within ten days", "between 24 and 30".
+    """
+    clause, part = source.clause, slot.part
+    doc, first, last = clause.verb.doc, slot.tokens[0].i, slot.tokens[-1].i
+    table, before = clause.language, doc[first - 1].lower_ if first else ""
+    if slot.quantity.kind == "period" and [each.lower_ for each in doc[last + 1 : last + 3]] == ["in", "advance"]:
+        phrase = f"{table.phrase('count').format(noun=_unit_words(slot))} {doc[last + 1 : last + 3].text}"
+        return _Request(phrase, frozenset(taken | {last + 1, last + 2}))
+    if slot.quantity.kind == "period" and [each.text for each in doc[last + 1 : last + 2]] in (["'"], ["’"]):
+        is_notice = last + 2 < len(doc) and doc[last + 2].lower_ == "notice" and part.role in table.words("objects")
+        phrase = f"{table.phrase('count').format(noun=_unit_words(slot))}{doc[last + 1].text} notice"
+        return _Request(phrase, frozenset(taken | {last + 1, last + 2})) if is_notice else None
+    if slot.quantity.kind == "period" and part.role in table.words("clauses"):
+        is_leading = {each.i for each in part.tokens if each.i < first} <= taken
+        if is_leading and last + 1 < len(doc) and doc[last + 1].lower_ in ("before", "after"):
+            rest = [each for each in part.tokens if each.i > last]
+            phrase = f"{table.phrase('count').format(noun=_unit_words(slot))} {source.text(rest)}"
+            return _Request(phrase, frozenset(each.i for each in part.tokens))
+    if before == "between" and " and " in slot.quantity.text:
+        return _of_range(source, slot, taken | {first - 1})
+    preposition = slot.head.head
+    is_nested = preposition.lower_ == "within" and preposition.head.i != clause.verb.i and preposition.i >= part.start
+    if slot.quantity.kind in ("period", "number") and is_nested and preposition.i == first - 1:
+        inner = [each for each in preposition.subtree if each.i not in taken and each.i != preposition.i]
+        if not inner and part.role != _SUBJECT and part.tokens[-1].i == last:
+            phrase = _phrase_after(clause, slot, preposition.lower_)
+            return _Request(phrase, frozenset(taken | {preposition.i})) if phrase else None
+    return None
+
+
+def _of_range(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
+    """Return the beginning for a range after "between"."""
+    clause, table = source.clause, source.clause.language
+    rest = [each for each in slot.part.tokens if each.i not in taken]
+    if slot.part.tokens[0].lower_ != "between" or rest:
+        return None
+    if clause.lemma in table.words("duration verbs") and slot.quantity.kind == "period":
+        return _Request(table.phrase("duration"), frozenset(taken))
+    if slot.quantity.kind == "money" and clause.lemma in table.words("state verbs"):
+        return _Request(table.phrase("amount"), frozenset(taken))
+    if clause.lemma == "be" and clause.subject_head is not None and clause.subject_head.dep_ != "expl":
+        return _Request(table.phrase("definition"), frozenset(taken))
+    if slot.quantity.kind in ("money", "percent", "measure", "number") and clause.lemma == "lie":
+        return _Request(table.phrase("range"), frozenset(taken))
+    return None
 
 
 def _has_second_case(slot: Slot) -> bool:
@@ -220,7 +313,8 @@ def _of_object(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
     before = [each for each in slot.part.tokens if each.i < slot.tokens[0].i and each.i not in taken]
     if any(each.dep_ not in table.words("determiners") for each in before):
         return None
-    if slot.part.role in table.words("measures"):
+    is_amount = quantity.kind == "money" or clause.lemma in table.words("duration verbs")
+    if slot.part.role in table.words("measures") and not (is_amount and not before):
         recurring = [each for each in clause.verb.doc if each.lower_ in table.words("recurring")]
         if len(recurring) != 1 or recurring[0] not in before:
             return None
@@ -232,12 +326,13 @@ def _of_object(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
         if slot.part.role == _SUBJECT:
             return None
         key = "amount" if quantity.kind == "money" else "definition"
-        if quantity.kind == "number" or quantity.kind == "date":
+        is_counted = quantity.kind == "number" and (is_plural(clause.subject_head) or len(clause.subject) < 3)
+        if is_counted or quantity.kind == "date":
             return None
         return _Request(table.phrase(key), frozenset(taken))
     phrase = _amount(clause, slot)
     rest = [each for each in slot.part.tokens if each.i > slot.tokens[-1].i and each.i not in taken]
-    is_attached = rest and (rest[0].lower_ in ("of", "that", "which", "who") or rest[0].dep_ == "acl")
+    is_attached = rest and (rest[0].lower_ in ("of", "off", "that", "which", "who") or rest[0].dep_ == "acl")
     if phrase and is_attached and slot.part.role != _SUBJECT:
         return _Request(f"{phrase} {source.text(rest)}", frozenset(each.i for each in slot.part.tokens))
     return _Request(phrase, frozenset(taken)) if phrase else None
@@ -250,7 +345,7 @@ def _amount(clause: Clause, slot: Slot) -> str:
     if quantity.kind == "money":
         return table.phrase("amount")
     if quantity.kind == "percent":
-        return table.phrase("share") if after else ""
+        return table.phrase("share") if after or slot.tokens[-1].i + 1 < len(slot.tokens[-1].doc) and slot.tokens[-1].nbor(1).lower_ == "off" else ""
     if quantity.kind == "period":
         if not after and clause.lemma in table.words("duration verbs"):
             return table.phrase("duration")
@@ -298,7 +393,8 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request 
         if each.i == part.head.i or (each.head.i == part.head.i and each.dep_ == "prep")
     ]
     words = [each for each in leading if each.pos_ in ("ADP", "SCONJ", "PART")] or bounding
-    if any(each.dep_ not in table.words("determiners") and each not in words for each in leading):
+    named = table.words("determiners")
+    if any(each.dep_ not in named and each not in words and each.ent_type_ != "DATE" for each in leading):
         return None
     if part.start > 0 and part.head.lower_ == "to" and part.head.nbor(-1).lower_ == "up":
         words = [part.head.nbor(-1), *words]
@@ -366,18 +462,22 @@ def _of_attribute(source: Source, slot: Slot, taken: set[int]) -> _Request | Non
     noun = head.head.head if is_after else head.head
     if not is_after and (head.dep_ not in _MODIFIERS or slot.quantity.kind not in ("money", "percent")):
         return None
-    is_object = noun.i == part.head.i and part.role in table.words("objects") - {"attr"}
+    is_subject = noun.i == part.head.i and part.role == _SUBJECT
+    is_object = is_subject or (noun.i == part.head.i and part.role in table.words("objects") - {"attr"})
     is_after_preposition = noun.head.i == part.head.i and part.role in table.words("prepositions")
     if noun.pos_ != "NOUN" or not (is_object or is_after_preposition) or slot.quantity.kind == "date":
         return None
     # "a discount of 5%" has a discount; "a contract of nine months" is asked for with "how long", if at all.
-    needs_attribute = is_after_preposition or slot.quantity.kind not in ("money", "percent")
+    needs_attribute = is_after_preposition or is_subject or slot.quantity.kind not in ("money", "percent")
     if needs_attribute and noun.lemma_.lower() not in _ATTRIBUTES:
         return None
     left = [each for each in part.tokens if each.i <= noun.i and each.i not in taken]
     words = [each for each in left if (each.dep_ != "det" and each.i != part.head.i) or each.i == noun.i]
     rest = [each for each in part.tokens if each.i > max(noun.i, slot.tokens[-1].i) and each.i not in taken]
     if any(each.dep_ == "poss" for each in words) or (rest and rest[0].lower_ == "of"):
+        return None
+    between = [each for each in part.tokens if noun.i < each.i < slot.tokens[0].i and each.i not in taken]
+    if any(each.i != head.head.i for each in between):
         return None
     text = source.text(words)
     phrase = table.phrase("what").format(noun=text)

@@ -19,6 +19,7 @@ from pytest_evalstudio.contrib.questions.rules.composition import Source
 from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.facts import fact_questions
 from pytest_evalstudio.contrib.questions.rules.patterns import pattern_amounts, pattern_facts
+from pytest_evalstudio.contrib.questions.rules.simplification import implied_statements
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion, slots
 from pytest_evalstudio.contrib.questions.rules.wording import uncapitalised
 from pytest_evalstudio.contrib.questions.words import word_table
@@ -38,7 +39,11 @@ class SentenceQuestions:
     sources: tuple[Source, ...] = ()
 
 
-_JOINT = re.compile(r";\s|,\s(?:while|whereas)\s")
+_JOINT = re.compile(
+    r";\s|,\s(?:while|whereas)\s|(?<=\b[ap]\.m\.)\s(?=[A-Z][a-z]+\s[a-z])|(?<=°[CF]\.)\s(?=[A-Z])"
+)
+"""Boundaries of statements, with ends of sentences that a splitter takes for an abbreviation."""
+_REMARK = re.compile(r"\s\([^()]{1,120}\)")
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 """Words of a writer who is not named."""
 _NONE = SentenceQuestions()
@@ -75,15 +80,33 @@ def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
                 for each in fact_questions(source)
                 if parse_condition(each.condition).check(text)
             }
+        asked = {each.quantity.text for each in amounts.values()}
+        if any(quantity.text not in asked for quantity, _ in hits):
+            for each in _implied(statement, doc, sentence, pipeline, corpus):
+                if each.quantity.text not in asked:
+                    amounts.setdefault(each.question, each)
     return SentenceQuestions(
         amounts=tuple(amounts.values()), facts=tuple(facts.values()), sources=tuple(sources)
     )
 
 
+def _implied(
+    statement: str, doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus
+) -> Iterator[QuantityQuestion]:
+    """Yield the questions for the quantities of shorter statements."""
+    for text in implied_statements(statement, doc, pipeline):
+        short = pipeline.parse(text)
+        if short is None:
+            continue
+        hits, offsets = slots(text), _offsets(short)
+        for source in _sources(short, sentence, pipeline, corpus):
+            yield from amount_questions(source, hits, offsets)
+
+
 def _statements(text: str) -> Iterator[str]:
     """Yield the statements that semicolons and "while" join, and the single cases of each."""
-    for part in _JOINT.split(text.removesuffix(".")):
-        yield from single_statements(f"{part[:1].upper()}{part[1:]}.")
+    for part in _JOINT.split(_REMARK.sub("", text).removesuffix(".")):
+        yield from single_statements(f"{part[:1].upper()}{part[1:].removesuffix('.')}.")
 
 
 def _offsets(doc: Doc) -> list[int]:
@@ -101,6 +124,8 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
     if doc[0].lower_ in linking:
         return
     base = {0: _first_word(doc, pipeline, corpus), **_titled(doc, pipeline)}
+    # "must therefore be checked", "may also claim"
+    base |= {token.i: "" for token in doc if token.i and token.lower_ in pipeline.language.words("linking adverbs")}
     antecedent: tuple[Token | None, str] = (None, "")
     for clause in clauses(doc, pipeline.language):
         overrides = dict(base)
