@@ -69,7 +69,11 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
             return True
         if word == "that" and token.dep_ in ("det", "nsubj", "pobj", "dobj", "pron") and token.tag_ == "DT":
             return True
-        if word in pronouns and word != "i" and (pronouns[word] not in numbers or _is_object_of_main_verb(token)):
+        if (
+            word in pronouns
+            and word != "i"
+            and (pronouns[word] not in numbers or _is_object_of_main_verb(token))
+        ):
             return True
         if token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("npadvmod", "compound"):
             numbers.add("plural" if is_plural(token) else "singular")
@@ -84,7 +88,9 @@ def _is_explained(token: Token) -> bool:
     if token.lower_ == "further":
         return bool(token.i and token.nbor(-1).lower_ in ("each", "every", "any"))
     pairs = (("same", "time"), ("so", "far"))
-    return (token.lower_, following.lower_) in pairs or (token.lower_ == "another" and following.pos_ == "NOUN")
+    return (token.lower_, following.lower_) in pairs or (
+        token.lower_ == "another" and following.pos_ == "NOUN"
+    )
 
 
 def _is_object_of_main_verb(pronoun: Token) -> bool:

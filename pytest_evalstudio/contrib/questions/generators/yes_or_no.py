@@ -30,8 +30,13 @@ _LIMITED = re.compile(
 )
 """Words that limit a negation: what is "not refunded until" a date is refunded."""
 _NEGATION = re.compile(r"(?i)\b(?:no|not|never|nobody|nothing|none|nor|neither|cannot|without)\b")
+_UNCERTAIN = word_set("would could might")
+_VAGUE = re.compile(
+    r"(?i)\b(?:always|usually|often|sometimes|itself|themselves|something|anything|simply|merely|only|as I like)\b"
+)
+"""Words of statements that are no rule, or a limited one."""
 _OBLIGED, _ALLOWED = word_set("must should"), word_set("can may could")
-_MAX_WORDS = 20
+_MAX_WORDS = 18
 
 
 @generator(
@@ -111,8 +116,11 @@ def _pair(source: Source) -> _Pair | None:
     question = source.ask("")
     hits = quantities(question)
     marks = {mark_of(part, clause) for part in clause.constituents}
-    is_rule = bool(clause.auxiliaries) or bool(marks & clause.language.words("condition marks"))
+    words = {each.lower_ for each in clause.auxiliaries}
+    if words & _UNCERTAIN or marks & clause.language.words("reason marks"):
+        return None
     if not hits:
+        is_rule = bool(words & (_OBLIGED | _ALLOWED)) and not _VAGUE.search(question)
         return _Pair(true=question) if is_rule and len(list(clause.constituents)) > 1 else None
     return _Pair(true=question, false=_false(question, hits, source))
 

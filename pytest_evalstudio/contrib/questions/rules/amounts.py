@@ -23,6 +23,10 @@ _MODIFIERS = ("nmod", "compound", "amod", "nummod")
 _ALIKE = ("money", "percent", "period")
 _ATTRIBUTES = word_table("attributes")
 _YEAR = re.compile(r"\d{4}")
+_PAYING = frozenset(
+    {"cost", "pay", "charge", "receive", "save", "spend", "get", "claim", "refund", "win", "earn", "give"}
+)
+"""Verbs whose object is an amount, also with a limit: "We pay up to £500"."""
 _PERMITTING = frozenset({"must", "may", "should", "can", "could", "shall", "will"})
 
 
@@ -169,7 +173,9 @@ def _limit(source: Source, quantity: Quantity, offsets: Sequence[int]) -> str:
     rest = frozenset(each.i for each in part.tokens)
     if clause.lemma == "exceed" and part.role in clause.language.words("objects"):
         is_plain = part.tokens[0].i == tokens[0].i and part.tokens[-1].i == tokens[-1].i
-        return phrases["limit"].format(noun=source.text(clause.subject)) if is_plain and clause.subject else ""
+        return (
+            phrases["limit"].format(noun=source.text(clause.subject)) if is_plain and clause.subject else ""
+        )
     before = [each.lower_ for each in part.tokens if each.i < tokens[0].i]
     than = part.tokens[0].doc[part.start - 1] if part.start else None
     if before == ["more", "than"] and clause.lemma in clause.language.words("state verbs"):
@@ -239,11 +245,14 @@ def _by_position(source: Source, slot: Slot, taken: set[int]) -> _Request | None
     clause, part = source.clause, slot.part
     doc, first, last = clause.verb.doc, slot.tokens[0].i, slot.tokens[-1].i
     table, before = clause.language, doc[first - 1].lower_ if first else ""
-    if slot.quantity.kind == "period" and [each.lower_ for each in doc[last + 1 : last + 3]] == ["in", "advance"]:
+    is_ahead = [each.lower_ for each in doc[last + 1 : last + 3]] == ["in", "advance"]
+    if slot.quantity.kind == "period" and is_ahead and before not in table.words("recurring"):
         phrase = f"{table.phrase('count').format(noun=_unit_words(slot))} {doc[last + 1 : last + 3].text}"
         return _Request(phrase, frozenset(taken | {last + 1, last + 2}))
     if slot.quantity.kind == "period" and [each.text for each in doc[last + 1 : last + 2]] in (["'"], ["’"]):
-        is_notice = last + 2 < len(doc) and doc[last + 2].lower_ == "notice" and part.role in table.words("objects")
+        is_notice = (
+            last + 2 < len(doc) and doc[last + 2].lower_ == "notice" and part.role in table.words("objects")
+        )
         phrase = f"{table.phrase('count').format(noun=_unit_words(slot))}{doc[last + 1].text} notice"
         return _Request(phrase, frozenset(taken | {last + 1, last + 2})) if is_notice else None
     if slot.quantity.kind == "period" and part.role in table.words("clauses"):
@@ -255,7 +264,10 @@ def _by_position(source: Source, slot: Slot, taken: set[int]) -> _Request | None
     if before == "between" and " and " in slot.quantity.text:
         return _of_range(source, slot, taken | {first - 1})
     preposition = slot.head.head
-    is_nested = preposition.lower_ == "within" and preposition.head.i != clause.verb.i and preposition.i >= part.start
+    is_nested = (
+        preposition.lower_ == "within" and preposition.head.i != clause.verb.i and preposition.i >= part.start
+    )
+    is_nested &= part.role not in table.words("clauses")
     if slot.quantity.kind in ("period", "number") and is_nested and preposition.i == first - 1:
         inner = [each for each in preposition.subtree if each.i not in taken and each.i != preposition.i]
         if not inner and part.role != _SUBJECT and part.tokens[-1].i == last:
@@ -326,7 +338,11 @@ def _of_object(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
         if slot.part.role == _SUBJECT:
             return None
         key = "amount" if quantity.kind == "money" else "definition"
-        is_counted = quantity.kind == "number" and (is_plural(clause.subject_head) or len(clause.subject) < 3)
+        is_counted = quantity.kind == "number" and (
+            is_plural(clause.subject_head)
+            or len(clause.subject) < 3
+            or any(each.like_num and each not in slot.tokens for each in slot.part.tokens)
+        )
         if is_counted or quantity.kind == "date":
             return None
         return _Request(table.phrase(key), frozenset(taken))
@@ -343,9 +359,18 @@ def _amount(clause: Clause, slot: Slot) -> str:
     table, quantity = clause.language, slot.quantity
     after = slot.part.tokens[-1].i > slot.tokens[-1].i and slot.tokens[-1].nbor(1).lower_ == "of"
     if quantity.kind == "money":
-        return table.phrase("amount")
+        is_limit = [each.lower_ for each in slot.bound[:2]] == ["up", "to"] and clause.lemma not in _PAYING
+        return (
+            table.entries("question phrases").get("amount up to", "") if is_limit else table.phrase("amount")
+        )
     if quantity.kind == "percent":
-        return table.phrase("share") if after or slot.tokens[-1].i + 1 < len(slot.tokens[-1].doc) and slot.tokens[-1].nbor(1).lower_ == "off" else ""
+        return (
+            table.phrase("share")
+            if after
+            or slot.tokens[-1].i + 1 < len(slot.tokens[-1].doc)
+            and slot.tokens[-1].nbor(1).lower_ == "off"
+            else ""
+        )
     if quantity.kind == "period":
         if not after and clause.lemma in table.words("duration verbs"):
             return table.phrase("duration")
@@ -371,6 +396,8 @@ def _unit_words(slot: Slot) -> str:
     words = [
         word_of(each) for each in slot.tokens if not each.like_num and each.pos_ != "NUM" and each.text != "-"
     ]
+    if "half" in words:
+        words = words[words.index("half") + 1 :]
     unit = " ".join(words) or unit_of(slot.quantity.text)
     is_noun = unit.isalpha() and len(unit) > 2
     return f"{unit}s" if is_noun and not unit.endswith("s") and unit.isascii() else unit
@@ -394,7 +421,8 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request 
     ]
     words = [each for each in leading if each.pos_ in ("ADP", "SCONJ", "PART")] or bounding
     named = table.words("determiners")
-    if any(each.dep_ not in named and each not in words and each.ent_type_ != "DATE" for each in leading):
+    days = table.words("days")
+    if any(each.dep_ not in named and each not in words and each.lower_ not in days for each in leading):
         return None
     if part.start > 0 and part.head.lower_ == "to" and part.head.nbor(-1).lower_ == "up":
         words = [part.head.nbor(-1), *words]
@@ -402,6 +430,8 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> _Request 
     if before == "to" and any(other.tokens[0].lower_ == "from" for other in clause.constituents):
         return None
     before = "up to" if before == "up" else before
+    if "as" in before.split() or (before == "for" and slot.quantity.kind == "money"):
+        return None  # "for as long as three weeks", "for £10 a visit"
     phrase = _phrase_after(clause, slot, before)
     if not phrase:
         return None
@@ -448,7 +478,8 @@ def _of_adjective(source: Source, slot: Slot, taken: set[int]) -> _Request | Non
     """Return the beginning for a measure of an adjective: "How wide"."""
     head = slot.part.head
     before = [each for each in slot.part.tokens if each.i < slot.tokens[0].i and each.i not in taken]
-    if before or head.pos_ != "ADJ" or slot.head.i > head.i:
+    is_measured = slot.quantity.kind in ("measure", "period") and source.clause.lemma == "be"
+    if before or head.pos_ != "ADJ" or slot.head.i > head.i or not is_measured:
         return None
     phrase = source.clause.language.entries("question phrases").get("extent", "")
     return _Request(phrase.format(noun=head.text), frozenset(taken | {head.i})) if phrase else None
@@ -474,7 +505,7 @@ def _of_attribute(source: Source, slot: Slot, taken: set[int]) -> _Request | Non
     left = [each for each in part.tokens if each.i <= noun.i and each.i not in taken]
     words = [each for each in left if (each.dep_ != "det" and each.i != part.head.i) or each.i == noun.i]
     rest = [each for each in part.tokens if each.i > max(noun.i, slot.tokens[-1].i) and each.i not in taken]
-    if any(each.dep_ == "poss" for each in words) or (rest and rest[0].lower_ == "of"):
+    if any(each.dep_ == "poss" or each.pos_ == "ADV" for each in words) or (rest and rest[0].lower_ == "of"):
         return None
     between = [each for each in part.tokens if noun.i < each.i < slot.tokens[0].i and each.i not in taken]
     if any(each.i != head.head.i for each in between):

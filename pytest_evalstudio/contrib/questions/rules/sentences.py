@@ -44,6 +44,7 @@ _JOINT = re.compile(
 )
 """Boundaries of statements, with ends of sentences that a splitter takes for an abbreviation."""
 _REMARK = re.compile(r"\s\([^()]{1,120}\)")
+_TITLE = re.compile(r"(?i)(?:mr|mrs|ms|miss|dr|prof|sir|lady|sister)\b")
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 """Words of a writer who is not named."""
 _NONE = SentenceQuestions()
@@ -125,7 +126,9 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
         return
     base = {0: _first_word(doc, pipeline, corpus), **_titled(doc, pipeline)}
     # "must therefore be checked", "may also claim"
-    base |= {token.i: "" for token in doc if token.i and token.lower_ in pipeline.language.words("linking adverbs")}
+    base |= {
+        token.i: "" for token in doc if token.i and token.lower_ in pipeline.language.words("linking adverbs")
+    }
     antecedent: tuple[Token | None, str] = (None, "")
     for clause in clauses(doc, pipeline.language):
         overrides = dict(base)
@@ -142,7 +145,8 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
             if noun is None:
                 noun, text = _subject_before(sentence, pipeline, corpus)
             number = pipeline.language.entries("pronouns")[head.lower_]
-            if noun is None or number == "person" or is_plural(noun) != (number == "plural"):
+            is_person = noun is not None and (noun.ent_type_ == "PERSON" or _TITLE.match(text))
+            if noun is None or number == "person" or is_person or is_plural(noun) != (number == "plural"):
                 break
             overrides[head.i] = text
         elif head is not None and clause.is_first:

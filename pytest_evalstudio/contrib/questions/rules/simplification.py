@@ -61,7 +61,9 @@ def _parts(text: str) -> Iterator[str]:
 
 def _is_statement(text: str, pipeline: Pipeline) -> bool:
     doc = pipeline.parse(text)
-    return doc is not None and any(clause.subject_head is not None for clause in clauses(doc, pipeline.language))
+    return doc is not None and any(
+        clause.subject_head is not None for clause in clauses(doc, pipeline.language)
+    )
 
 
 def _relative_statements(doc: Doc, pipeline: Pipeline) -> Iterator[str]:
@@ -71,8 +73,16 @@ def _relative_statements(doc: Doc, pipeline: Pipeline) -> Iterator[str]:
             continue
         tokens = sorted(verb.subtree, key=lambda token: int(token.i))
         first = tokens[0]
-        is_subject = first.lower_ in _RELATIVES and first.dep_ in pipeline.language.words("subjects")
-        if not is_subject or first.i < 2 or doc[first.i - 1].text != "," or tokens[-1].i - first.i + 1 != len(tokens):
+        is_whole = verb.head.head.lower_ != "of" and tokens[1].pos_ in ("VERB", "AUX", "ADV")
+        is_subject = (
+            is_whole and first.lower_ in _RELATIVES and first.dep_ in pipeline.language.words("subjects")
+        )
+        if (
+            not is_subject
+            or first.i < 2
+            or doc[first.i - 1].text != ","
+            or tokens[-1].i - first.i + 1 != len(tokens)
+        ):
             continue
         if antecedent := _antecedent(verb.head, first):
             yield f"{antecedent} {_REMARK.sub('', text_of(tokens[1:]))}."

@@ -32,9 +32,16 @@ _MAX_CELL_CHARS, _MAX_CELL_WORDS = 100, 14
 """A quantity with its bound and rate is shorter; patterns of cells take more than linear time."""
 _ROW = re.compile(r"[A-Za-z][\w’'-]*(?:[ ,][\w’'/,-]+|\s[\w’'/-]+)*")
 """Name of a row without remarks."""
-_HEAD = re.compile(r"(?P<noun>[A-Z][A-Za-z’'-]*(?:\s[\w’'/-]+)*?)(?:\s\((?P<unit>[^()]{1,25})\)|\sin\s(?P<in>\S+))?")
-_NO_NOUN = re.compile(r"(?i)(?:how|when|who|where|what|which|note|remarks?|comments?|no)\b|.*(?:\w{3}ed|\b(?:by|at|to|with|from|for|paid|open))$")
+_HEAD = re.compile(
+    r"(?P<noun>[A-Z][A-Za-z’'-]*(?:\s[\w’'/-]+)*?)(?:\s\((?P<unit>[^()]{1,25})\)|\sin\s(?P<in>\S+))?"
+)
+_NO_NOUN = re.compile(
+    r"(?i)(?:how|when|who|where|what|which|note|remarks?|comments?|no)\b|.*(?:\w{3}ed|\b(?:by|at|to|with|from|for|paid|open))$"
+)
 """Heads that "What is the … for …?" cannot ask for."""
+_CODE = re.compile(r"\b[A-Z\d]{1,2}$")
+"""Name of a group as a column: "Category A"."""
+_CLAUSE = re.compile(r"(?i)\b(?:is|are|was|were|has|have|does|do|did|not|cannot|can|will|must)\b")
 _COLUMNS = {"telephone": "telephone number", "phone": "telephone number", "tel": "telephone number"}
 """Names of columns in full."""
 _OTHERS = re.compile(r"(?i)(?:all |any )?others?\b")
@@ -148,7 +155,7 @@ def _question(name: str, head: str, cell: str, table: _Table, corpus: Corpus, be
         return _of_column(name, head, cell)
     if signal := _SIGNAL.fullmatch(first):
         return _of_signal(name, head, signal["name"])
-    if not _ROW.fullmatch(name) or len(name.split()) > _MAX_ROW_WORDS:
+    if not _ROW.fullmatch(name) or _CLAUSE.search(name) or len(name.split()) > _MAX_ROW_WORDS:
         return ""
     if _frequency_condition(cell):
         return _frequency(name, head)
@@ -167,7 +174,13 @@ def _of_row(name: str, head: str, cell: str, table: _Table, corpus: Corpus, befo
         rest = "" if of else f" for {row}"
         return f"How many {time['units']}{of} are there{time['rest'] or ''}{rest}?" if is_number else ""
     match = _HEAD.fullmatch(head)
-    if match is None or _NO_NOUN.fullmatch(match["noun"]) or _NO_NOUN.match(head) or len(head.split()) > _MAX_HEAD_WORDS:
+    if (
+        match is None
+        or _CODE.search(head)
+        or _NO_NOUN.fullmatch(match["noun"])
+        or _NO_NOUN.match(head)
+        or len(head.split()) > _MAX_HEAD_WORDS
+    ):
         return _price(row, head, cell, table)
     noun = _head(match["noun"].split())
     has_money = any(quantity.kind == "money" for quantity in quantities(cell))

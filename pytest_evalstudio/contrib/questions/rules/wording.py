@@ -20,7 +20,17 @@ _PERSONS = dict(
         strict=True,
     )
 )
-_WE = re.compile(r"(?i)\b(?:we|us|our|ours|your|yours)\b")
+_WE = re.compile(
+    r"(?i)\b(?:we|us|our|ours|your|yours)\b|\b(?:may|can|could|must|will|would|do|did|are|have|had|if|when) you\b"
+)
+_OBJECT = re.compile(
+    r"(?i)\?|[,;]|\s(?:an?|the|at|in|for|to|within|by|on|any|of|with|if|when|until|before|after|from|as|about|\d\S*|free|my|your|up"
+    r"|no|not less|it|them)\b"
+)
+"""What follows "you" where it is an object: "give you the key"."""
+_PREPOSITIONS = frozenset(
+    {"to", "for", "with", "from", "by", "of", "about", "at", "on", "than", "between", "against"}
+)
 _PERSON = re.compile(
     r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|would|had|shall|might|have|are|were|if|when|that|which|before|after"
     r"|as|until|because|than|whether|unless)\s)?\b(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
@@ -79,4 +89,8 @@ def _other_person(match: re.Match[str]) -> str:
         before = re.sub(r"(?i)^are\b", lambda verb: "Am" if verb[0][0].isupper() else "am", before)
         before = re.sub(r"(?i)^were\b", lambda verb: "Was" if verb[0][0].isupper() else "was", before)
         return f"{before}I{' am' if be else ''}"
-    return f"me{be}"
+    earlier = match.string[: match.start()].split()
+    is_object = (
+        not earlier or earlier[-1].lower() in _PREPOSITIONS or _OBJECT.match(match.string, match.end())
+    )
+    return f"me{be}" if is_object else f"I{' am' if be else ''}"
