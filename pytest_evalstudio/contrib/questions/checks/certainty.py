@@ -39,7 +39,10 @@ _LEAD = re.compile(
 )
 _AFTER_COMMA = re.compile(r",\s(?!(?:my|your|I|you|we|our)\b)[a-z]\w+")
 """A word behind a comma that the question has from its sentence; "your" of the sentence may be "my"."""
-_FRAGMENT = re.compile(r"of\s|an?\s[£$€]?[\d.,]+$")
+_FRAGMENT = re.compile(
+    r"of\s|an?\s[£$€]?[\d.,]+$|(?:if|when|because|since)\s(?:it|they|this|that|these|those)\b"
+    r"|if\s(?:one|so|not|necessary|possible)\b"
+)
 
 
 def refusal_reason(draft: Draft) -> str:

@@ -231,7 +231,11 @@ class _Document:
             return False
         start = self._sentences.index(draft.evidence) + 1
         after = list(takewhile(lambda text: text.endswith("."), self._sentences[start : start + 2]))
-        if draft.question.startswith(("What should you do if", "What should I do if")) and after and _EXCEPTION.match(after[0]):
+        if (
+            draft.question.startswith(("What should you do if", "What should I do if"))
+            and after
+            and _EXCEPTION.match(after[0])
+        ):
             return True
         units = _units(draft.answer)
         return any(

@@ -61,6 +61,8 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
         return True
     pronouns, deictic = language.entries("pronouns"), language.words("deictic words")
     numbers: set[str] = set()
+    # A noun of the question phrase is what is asked for, and no pronoun stands for it.
+    start = next((token.i for token in doc if token.tag_ in FINITE), 0)
     for token in doc:
         word = token.lower_
         if word in deictic and not _is_explained(token):
@@ -75,7 +77,8 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
             and (pronouns[word] not in numbers or _is_object_of_main_verb(token))
         ):
             return True
-        if token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("npadvmod", "compound"):
+        is_noun = token.pos_ in ("NOUN", "PROPN") and (token.i >= start or "subj" in token.dep_)
+        if is_noun and token.dep_ not in ("npadvmod", "compound"):
             numbers.add("plural" if is_plural(token) else "singular")
     return False
 

@@ -341,7 +341,7 @@ def _of_object(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
         is_counted = quantity.kind == "number" and (
             is_plural(clause.subject_head)
             or len(clause.subject) < 3
-            or any(each.like_num and each not in slot.tokens for each in slot.part.tokens)
+            or any(each.like_num and each not in slot.tokens for each in clause.verb.doc)
         )
         if is_counted or quantity.kind == "date":
             return None

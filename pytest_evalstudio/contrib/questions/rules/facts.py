@@ -155,6 +155,7 @@ def _condition(source: Source) -> Iterator[Fact | None]:
             continue
         others = [other for other in clause.constituents if other is not part]
         is_short = len(part.tokens) < _MIN_WORDS or not (others or clause.is_passive)
+        is_short |= any(each.lower_ == "would" for each in clause.auxiliaries)
         if mark == "if" and len(marked) == 1 and not clause.is_command and not is_short and _is_plain(part):
             yield make_fact(
                 source.ask(language.phrase("condition"), _indices(part)), source.text(part.tokens)

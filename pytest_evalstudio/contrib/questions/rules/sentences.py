@@ -43,7 +43,7 @@ _JOINT = re.compile(
     r";\s|,\s(?:while|whereas)\s|(?<=\b[ap]\.m\.)\s(?=[A-Z][a-z]+\s[a-z])|(?<=°[CF]\.)\s(?=[A-Z])"
 )
 """Boundaries of statements, with ends of sentences that a splitter takes for an abbreviation."""
-_REMARK = re.compile(r"\s\([^()]{1,120}\)")
+_REMARK = re.compile(r"\s\((?![a-z]\)|[ivx]{1,4}\)|\d{1,2}\))[^()]{1,120}\)")
 _TITLE = re.compile(r"(?i)(?:mr|mrs|ms|miss|dr|prof|sir|lady|sister)\b")
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 """Words of a writer who is not named."""

@@ -25,7 +25,7 @@ _WE = re.compile(
 )
 _OBJECT = re.compile(
     r"(?i)\?|[,;]|\s(?:an?|the|at|in|for|to|within|by|on|any|of|with|if|when|until|before|after|from|as|about|\d\S*|free|my|your|up"
-    r"|no|not less|it|them)\b"
+    r"|no|not less|it|them|except|unless|that|whether|how|what|who|this|these|two|three|four|five|six|seven|eight|ten)\b"
 )
 """What follows "you" where it is an object: "give you the key"."""
 _PREPOSITIONS = frozenset(
