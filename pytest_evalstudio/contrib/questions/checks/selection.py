@@ -225,17 +225,13 @@ class _Document:
     def is_changed_later(self, draft: Draft) -> bool:
         """Report whether one of the next two sentences changes the answer: "It rises to 30 days".
 
-        The answer to "What should you do if …" is changed by an exception in the next sentence.
+        The answer to "What should I do if …" is changed by an exception in the next sentence.
         """
         if draft.evidence not in self._sentences:
             return False
         start = self._sentences.index(draft.evidence) + 1
         after = list(takewhile(lambda text: text.endswith("."), self._sentences[start : start + 2]))
-        if (
-            draft.question.startswith(("What should you do if", "What should I do if"))
-            and after
-            and _EXCEPTION.match(after[0])
-        ):
+        if draft.question.startswith("What should I do if") and after and _EXCEPTION.match(after[0]):
             return True
         units = _units(draft.answer)
         return any(

@@ -95,7 +95,7 @@ def _with_earlier_year(question: str, corpus: Corpus, rng: random.Random) -> Ite
 
 def _with_other_code(question: str, corpus: Corpus, rng: random.Random) -> Iterator[str]:
     code = _CODE.search(question)
-    if code is None or "“" in question or not re.match(r"What (?:does|should you do)", question):
+    if code is None or "“" in question or not re.match(r"What (?:does|should I do)", question):
         return
     width = len(code["digits"])
     codes = (f"{code['letters']}{number}" for number in range(10 ** (width - 1), 10**width))

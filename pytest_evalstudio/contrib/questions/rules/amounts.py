@@ -109,12 +109,22 @@ def _has_rival(
     marked = clause.language.words("clauses")
     plain = {each.i for part in clause.constituents if part.role not in marked for each in part.tokens}
     starts = {offsets[at] for at in plain}
-    unit = unit_of(quantity.text)
+    unit, before = unit_of(quantity.text), _word_before(clause, quantity, offsets)
+    if quantity.kind == "period" and before == "for":
+        # "kept for 35 days and monthly ones for seven years"
+        others = [_word_before(clause, other, offsets) for other, _ in hits if other.start != quantity.start]
+        if "for" in others:
+            return True
     return any(
         other.start != quantity.start and other.kind == quantity.kind and unit_of(other.text) == unit
         for other, _ in hits
         if other.start in starts
     )
+
+
+def _word_before(clause: Clause, quantity: Quantity, offsets: Sequence[int]) -> str:
+    at = next((at for at, offset in enumerate(offsets) if offset == quantity.start), 0)
+    return clause.verb.doc[at - 1].lower_ if at else ""
 
 
 def _question_for_subject(source: Source, slot: Slot, request: _Request) -> str:
@@ -348,6 +358,8 @@ def _of_object(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
         return _Request(table.phrase(key), frozenset(taken))
     phrase = _amount(clause, slot)
     rest = [each for each in slot.part.tokens if each.i > slot.tokens[-1].i and each.i not in taken]
+    if clause.is_command and any(each.dep_ == "cc" for each in rest):
+        return None  # "Add 5 ml of buffer and invert the tube": a verb that is read as a noun
     is_attached = rest and (rest[0].lower_ in ("of", "off", "that", "which", "who") or rest[0].dep_ == "acl")
     if phrase and is_attached and slot.part.role != _SUBJECT:
         return _Request(f"{phrase} {source.text(rest)}", frozenset(each.i for each in slot.part.tokens))
@@ -460,7 +472,7 @@ def _phrase_after(clause: Clause, slot: Slot, before: str) -> str:
         return table.phrase("share after").format(before=capital)
     if quantity.kind == "money":
         return table.phrase("amount for" if before == "for" else "amount after").format(before=capital)
-    unit = UNITS.get(unit_of(quantity.text).lower())
+    unit = UNITS.get(unit_of(quantity.text).lower()) if not quantity.text.endswith("nm") else None
     return table.phrase("dimension after").format(before=capital, noun=unit.dimension) if unit else ""
 
 
@@ -468,7 +480,9 @@ def _before_event(source: Source, slot: Slot) -> _Request | None:
     """Return the beginning for a period before or after an event: "How many days before the visit"."""
     rest = [each for each in slot.part.tokens if each.i > slot.tokens[-1].i]
     leading = [each for each in slot.part.tokens if each.i < slot.tokens[0].i and each not in slot.bound]
-    if leading or not rest or slot.quantity.kind != "period":
+    start = slot.part.start
+    is_after_preposition = start > 0 and slot.part.head.doc[start - 1].pos_ == "ADP"
+    if leading or not rest or is_after_preposition or slot.quantity.kind != "period":
         return None
     phrase = source.clause.language.phrase("count").format(noun=_unit_words(slot))
     return _Request(f"{phrase} {source.text(rest)}", frozenset(each.i for each in slot.part.tokens))

@@ -199,7 +199,7 @@ def _consequence(source: Source) -> Iterator[Fact | None]:
     modals = [each.lower_ for each in clause.auxiliaries if each.lower_ in ("must", "should")]
     if clause.is_command or (modals and clause.subject[-1].lower_ == "you"):
         modal = modals[0] if modals else language.entries("command")["auxiliary"]
-        beginning = f"What {modal} you do {text[0].lower() + text[1:]}?"
+        beginning = f"What {modal} I do {text[0].lower() + text[1:]}?"
     beginning = as_customer(beginning)
     rest = [part for part in clause.parts if part is not marks[0]]
     answer = Source(clause=_with(clause, rest), overrides=source.overrides).statement()

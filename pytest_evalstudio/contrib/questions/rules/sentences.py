@@ -67,12 +67,14 @@ def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
     amounts: dict[str, QuantityQuestion] = {}
     facts: dict[str, Fact] = {}
     sources: list[Source] = []
-    for statement in _statements(text):
+    for number, statement in enumerate(_statements(text)):
         doc = pipeline.parse(statement)
         if doc is None:
             continue
         hits, offsets = slots(statement), _offsets(doc)
-        for source in _sources(doc, sentence, pipeline, corpus):
+        # A pronoun of a later statement stands for a noun of this sentence.
+        origin = sentence if number == 0 else ""
+        for source in _sources(doc, origin, pipeline, corpus):
             sources.append(source)
             amounts |= {each.question: each for each in amount_questions(source, hits, offsets)}
             # An answer may have a noun in place of a pronoun.
@@ -83,7 +85,7 @@ def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
             }
         asked = {each.quantity.text for each in amounts.values()}
         if any(quantity.text not in asked for quantity, _ in hits):
-            for each in _implied(statement, doc, sentence, pipeline, corpus):
+            for each in _implied(statement, doc, origin, pipeline, corpus):
                 if each.quantity.text not in asked:
                     amounts.setdefault(each.question, each)
     return SentenceQuestions(

@@ -228,17 +228,17 @@ def _of_signal(name: str, head: str, signal: str) -> str:
     thing = f"{signal} {name}" if re.fullmatch(r"[A-Z]*-?\d+", name) else f"the {signal} {_lower(name)}"
     if head.lower() in _MEANINGS:
         return f"What does {thing} mean?"
-    return f"What should you do in case of {thing}?" if head.lower() in _REMEDIES else ""
+    return f"What should I do in case of {thing}?" if head.lower() in _REMEDIES else ""
 
 
 def _frequency(name: str, head: str) -> str:
-    """Return the question for a task, or for a part and what is done to it: "How often should you …"."""
+    """Return the question for a task, or for a part and what is done to it: "How often should I …"."""
     words = name.split()
     is_task = words[0].lower() in _TASKS and words[1:2] and words[1].lower() in _DETERMINERS
     if head.lower() in _FREQUENCIES and is_task:
-        return f"How often should you {_lower(name)}?"
+        return f"How often should I {_lower(name)}?"
     is_part = head.lower() in _TASKS and head.lower() not in _PROPERTIES and not is_task
-    return f"How often should you {head.lower()} the {_lower(name)}?" if is_part else ""
+    return f"How often should I {head.lower()} the {_lower(name)}?" if is_part else ""
 
 
 def _of_column(name: str, head: str, cell: str) -> str:

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.plugins.generator import Corpus
 
 _FUNCTION_WORDS = word_table("first function words")
 _REGIONS = word_table("regions")
-_ABSTRACT = re.compile(r"[A-Z][a-z]{2,}(?:ity|ion|ment|ance|ence|ship|ness)")
+_ABSTRACT = re.compile(r"[A-Z][a-z]{2,}(?:ity|ion|ment|ance|ence|ship|ness|ing|ed)")
 """Nouns that are no names even if a contract writes them with a capital."""
 _PERSONS = dict(
     zip(
@@ -20,9 +20,7 @@ _PERSONS = dict(
         strict=True,
     )
 )
-_WE = re.compile(
-    r"(?i)\b(?:we|us|our|ours|your|yours)\b|\b(?:may|can|could|must|will|would|do|did|are|have|had|if|when) you\b"
-)
+_WE = re.compile(r"(?i)\b(?:we|us|our|ours|you|your|yours)\b")
 _OBJECT = re.compile(
     r"(?i)\?|[,;]|\s(?:an?|the|at|in|for|to|within|by|on|any|of|with|if|when|until|before|after|from|as|about|\d\S*|free|my|your|up"
     r"|no|not less|it|them|except|unless|that|whether|how|what|who|this|these|two|three|four|five|six|seven|eight|ten)\b"
@@ -44,7 +42,8 @@ def uncapitalised(phrase: str, corpus: Corpus) -> str:
     """
     first, _, rest = phrase.partition(" ")
     lower = first[0].lower() + first[1:]
-    is_before_name = rest[:1].isupper()
+    # "Purified DNA": an acronym is no part of a name.
+    is_before_name = rest[:1].isupper() and not rest.split()[0].isupper()
     if lower not in _FUNCTION_WORDS and (is_before_name or not _ABSTRACT.fullmatch(first)):
         is_code = first[1:] != "" and not first[1:].islower()
         if is_code or is_before_name or first in _names(corpus) or lower in _REGIONS:
