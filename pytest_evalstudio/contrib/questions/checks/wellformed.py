@@ -90,7 +90,7 @@ def _is_explained(token: Token) -> bool:
         return bool(token.dep_ == "prep" or following.like_num or following.lower_ == "what")
     if token.lower_ == "further":
         return bool(token.i and token.nbor(-1).lower_ in ("each", "every", "any"))
-    pairs = (("same", "time"), ("so", "far"))
+    pairs = (("same", "time"), ("so", "far"), ("those", "who"))
     return (token.lower_, following.lower_) in pairs or (
         token.lower_ == "another" and following.pos_ == "NOUN"
     )

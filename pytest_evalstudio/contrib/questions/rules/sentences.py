@@ -135,7 +135,7 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
     for clause in clauses(doc, pipeline.language):
         overrides = dict(base)
         head = clause.subject_head
-        if head is not None and head.lower_ in pipeline.language.words("deictic words"):
+        if head is not None and head.lower_ in pipeline.language.words("deictic words") and not _is_described(head):
             break
         if (
             head is not None
@@ -154,6 +154,11 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
         elif head is not None and clause.is_first:
             antecedent = (head, text_of(clause.subject, overrides))
         yield Source(clause=clause, overrides=overrides, not_word=pipeline.language.entries("words")["not"])
+
+
+def _is_described(head: Token) -> bool:
+    """Report whether a clause says who is meant: "those who register"."""
+    return head.lower_ == "those" and any(each.dep_ == "relcl" for each in head.children)
 
 
 def _first_word(doc: Doc, pipeline: Pipeline, corpus: Corpus) -> str:
@@ -190,7 +195,9 @@ def _subject_before(sentence: str, pipeline: Pipeline, corpus: Corpus) -> tuple[
     if head.pos_ not in ("NOUN", "PROPN") or len(parsed[0].subject) > 8:
         return None, ""
     first = parsed[0].subject[0]
-    overrides = {first.i: uncapitalised(word_of(first), corpus)} if first.i == 0 else {}
+    overrides = _titled(doc, pipeline)
+    if first.i == 0:
+        overrides = {0: uncapitalised(word_of(first), corpus), **overrides}
     text = text_of(parsed[0].subject, overrides)
     for article in ("a ", "an "):
         text = f"the {text.removeprefix(article)}" if text.startswith(article) else text
