@@ -86,8 +86,13 @@ def _has_verb(doc: Doc) -> bool:
 
 def _is_misread(token: Token, readings: Any) -> bool:
     """Report whether a verb before an amount was read as a noun: "a ticket costs £15"."""
-    is_noun = token.lower_ in readings and token.tag_.startswith("N")
+    if token.lower_ not in readings:
+        return False
+    # A verb whose subject is read as a part of a compound: "each further child costs".
+    has_subject = any("subj" in each.dep_ for each in token.children)
+    is_compound = any(each.dep_ in ("compound", "det") and each.i < token.i for each in token.children)
     following = token.doc[token.i + 1 : token.i + 2]
+    is_noun = token.tag_.startswith("N") or (is_compound and not has_subject)
     return is_noun and any(each.like_num or each.is_currency for each in following)
 
 

@@ -259,12 +259,8 @@ def _by_position(source: Source, slot: Slot, taken: set[int]) -> _Request | None
     if slot.quantity.kind == "period" and is_ahead and before not in table.words("recurring"):
         phrase = f"{table.phrase('count').format(noun=_unit_words(slot))} {doc[last + 1 : last + 3].text}"
         return _Request(phrase, frozenset(taken | {last + 1, last + 2}))
-    if slot.quantity.kind == "period" and [each.text for each in doc[last + 1 : last + 2]] in (["'"], ["’"]):
-        is_notice = (
-            last + 2 < len(doc) and doc[last + 2].lower_ == "notice" and part.role in table.words("objects")
-        )
-        phrase = f"{table.phrase('count').format(noun=_unit_words(slot))}{doc[last + 1].text} notice"
-        return _Request(phrase, frozenset(taken | {last + 1, last + 2})) if is_notice else None
+    if slot.quantity.kind == "period" and last + 2 < len(doc) and doc[last + 1].text in ("'", "’"):
+        return _of_notice(source, slot, taken)
     if slot.quantity.kind == "period" and part.role in table.words("clauses"):
         is_leading = {each.i for each in part.tokens if each.i < first} <= taken
         if is_leading and last + 1 < len(doc) and doc[last + 1].lower_ in ("before", "after"):
@@ -280,10 +276,25 @@ def _by_position(source: Source, slot: Slot, taken: set[int]) -> _Request | None
     is_nested &= part.role not in table.words("clauses")
     if slot.quantity.kind in ("period", "number") and is_nested and preposition.i == first - 1:
         inner = [each for each in preposition.subtree if each.i not in taken and each.i != preposition.i]
-        if not inner and part.role != _SUBJECT and part.tokens[-1].i == last:
+        is_attached = not inner or inner[0].lower_ == "of"
+        end = inner[-1].i if inner else last
+        if is_attached and part.role != _SUBJECT and part.tokens[-1].i == end:
             phrase = _phrase_after(clause, slot, preposition.lower_)
-            return _Request(phrase, frozenset(taken | {preposition.i})) if phrase else None
+            dropped = frozenset(taken | {preposition.i} | {each.i for each in inner})
+            return _Request(f"{phrase} {source.text(inner)}".strip(), dropped) if phrase else None
     return None
+
+
+def _of_notice(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
+    """Return the beginning for "four weeks' written notice"; None for another noun."""
+    doc, last, table = source.clause.verb.doc, slot.tokens[-1].i, source.clause.language
+    end = next((each.i for each in doc[last + 2 : last + 4] if each.lower_ == "notice"), 0)
+    if not end or slot.part.role not in table.words("objects"):
+        return None
+    phrase = f"{table.phrase('count').format(noun=_unit_words(slot))}{doc[last + 1].text}"
+    return _Request(
+        f"{phrase} {source.text(doc[last + 2 : end + 1])}", frozenset(taken | set(range(last + 1, end + 1)))
+    )
 
 
 def _of_range(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
@@ -294,7 +305,7 @@ def _of_range(source: Source, slot: Slot, taken: set[int]) -> _Request | None:
         return None
     if clause.lemma in table.words("duration verbs") and slot.quantity.kind == "period":
         return _Request(table.phrase("duration"), frozenset(taken))
-    if slot.quantity.kind == "money" and clause.lemma in table.words("state verbs"):
+    if slot.quantity.kind == "money" and clause.lemma != "be" and slot.part.head.i == slot.part.start:
         return _Request(table.phrase("amount"), frozenset(taken))
     if clause.lemma == "be" and clause.subject_head is not None and clause.subject_head.dep_ != "expl":
         return _Request(table.phrase("definition"), frozenset(taken))
@@ -503,7 +514,7 @@ def _of_attribute(source: Source, slot: Slot, taken: set[int]) -> _Request | Non
     """Return the beginning for the quantity of a noun: "What late fee", for "a late fee of £20"."""
     clause, part = source.clause, slot.part
     table, head = clause.language, slot.head
-    is_after = head.head.lower_ in ("of", "von") and head.head.head.pos_ == "NOUN"
+    is_after = head.head.lower_ in ("of", "von", "between") and head.head.head.pos_ == "NOUN"
     noun = head.head.head if is_after else head.head
     if not is_after and (head.dep_ not in _MODIFIERS or slot.quantity.kind not in ("money", "percent")):
         return None

@@ -135,7 +135,11 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
     for clause in clauses(doc, pipeline.language):
         overrides = dict(base)
         head = clause.subject_head
-        if head is not None and head.lower_ in pipeline.language.words("deictic words") and not _is_described(head):
+        if (
+            head is not None
+            and head.lower_ in pipeline.language.words("deictic words")
+            and not _is_described(head)
+        ):
             break
         if (
             head is not None
