@@ -189,7 +189,7 @@ def _consequence(source: Source) -> Iterator[Fact | None]:
         or len(marks[0].tokens) < _MIN_WORDS
     ):
         return
-    if not clause.is_single or marks[0].tokens[0].lower_ != mark_of(marks[0], clause):
+    if marks[0].start == 0 or not clause.is_single or marks[0].tokens[0].lower_ != mark_of(marks[0], clause):
         return
     words = {each.lower_ for each in marks[0].tokens}
     if words & set(language.entries("pronouns")) and not words & {"you", "we"}:

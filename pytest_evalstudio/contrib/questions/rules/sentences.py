@@ -16,6 +16,7 @@ from pytest_evalstudio.contrib.questions.parsing.statements import bare_statemen
 from pytest_evalstudio.contrib.questions.rules.amounts import amount_questions
 from pytest_evalstudio.contrib.questions.rules.cases import single_statements
 from pytest_evalstudio.contrib.questions.rules.composition import Source
+from pytest_evalstudio.contrib.questions.rules.consequences import consequence
 from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.facts import fact_questions
 from pytest_evalstudio.contrib.questions.rules.patterns import pattern_amounts, pattern_facts
@@ -71,6 +72,8 @@ def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
         doc = pipeline.parse(statement)
         if doc is None:
             continue
+        if following := consequence(doc, pipeline.language):
+            facts[following.question] = following
         hits, offsets = slots(statement), _offsets(doc)
         # A pronoun of a later statement stands for a noun of this sentence.
         origin = sentence if number == 0 else ""

@@ -59,6 +59,11 @@ def _parts(text: str) -> Iterator[str]:
             yield f"{short[0].upper()}{short[1:]}."
 
 
+def without_remark(text: str) -> str:
+    """Return a text without the remark at its end."""
+    return _REMARK.sub("", text)
+
+
 def _is_statement(text: str, pipeline: Pipeline) -> bool:
     doc = pipeline.parse(text)
     return doc is not None and any(
