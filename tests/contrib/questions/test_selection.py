@@ -65,6 +65,4 @@ def test_an_instruction_with_an_exception_in_the_next_sentence_is_not_asked_for(
     kinds = ["simple_factual"]
     assert questions("Each dose", first, kinds=kinds) == ["What should I do if I forget a dose?"]
     exception = "If the next dose is near, skip the missed one."
-    assert "What should I do if I forget a dose?" not in questions(
-        "Each dose", first, exception, kinds=kinds
-    )
+    assert "What should I do if I forget a dose?" not in questions("Each dose", first, exception, kinds=kinds)

@@ -23,8 +23,8 @@ _TWO_PERIODS = re.compile(r"(?i)\b(?:after|within)\b.*\bat once\b")
 _STRANDED = re.compile(
     r"(?i)\b(?:later|earlier|more|less|fewer) than (?:if|when|unless|in|for|by)\b"
     r"|^at what (?:distance|length)\b|^what (?:plus|one|two|an?|of)\b|^who only\b"
-    r"|^what happens (?:if|when) \w+ed\b|\bones\b|\bbeing [a-z]+ed\?$|^(?:for )?how (?:much|many)\b.*\bhave I\b|^why (?:do|does|is|are) (?:something|anything)"
-    r"|\bif (?:it|they|that|this|something|anything|mine|yours|so)\b|\bin case\b.*\bif\b"
+    r"|^what happens (?:if|when) \w+ed\b|\bones\b|\bbeing [a-z]+ed\?$"
+    r"|^(?:for )?how (?:much|many)\b.*\bhave I\b|\bif (?:it|they|that|this|something|anything|mine|yours|so)\b|\bin case\b.*\bif\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\?"
 )
 _LIMIT = re.compile(r"(?i)\b(?:unless|except|only|provided|as long as|subject to)\b")

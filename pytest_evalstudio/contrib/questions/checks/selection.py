@@ -52,7 +52,7 @@ _CHANGE = re.compile(
 )
 """Words of a sentence that changes an amount of a sentence before it."""
 _DEPENDENT = re.compile(
-    r"(?i)(?:it|they|this|that|these|those|but|however|if|unless|otherwise|instead|thereafter|afterwards|after that|from"
+    r"(?i)(?:it|they|this|that|these|those|but|however|if|unless|otherwise|instead|thereafter|afterwards|from"
     r"|after)\b"
 )
 """Beginning of a sentence about the subject of the sentence before it."""

@@ -84,7 +84,7 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
 
 
 def _is_explained(token: Token) -> bool:
-    """Report whether a word that may point to other text does not: "above 5 bar", "so far", "another state"."""
+    """Report whether a word does not point to other text here: "above 5 bar", "so far", "another state"."""
     following = token.nbor() if token.i + 1 < len(token.doc) else token
     if token.lower_ in ("above", "below"):
         return bool(token.dep_ == "prep" or following.like_num or following.lower_ == "what")

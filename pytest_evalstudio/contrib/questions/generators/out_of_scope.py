@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.questions.checks.organisations import organisation_of
+from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.rules.tables import cell_questions
@@ -66,7 +67,7 @@ def _near_misses(sentence: str, corpus: Corpus, rng: random.Random) -> Iterator[
     items = sentence_questions(sentence, corpus)
     answerable = [item.question for item in items.amounts] + [fact.question for fact in items.facts]
     cells = list(cell_questions(sentence, corpus))
-    answerable += [cell.question for cell in cells if cell.quantity is None]
+    answerable += [cell.question for cell in cells if isinstance(cell, Fact)]
     for question in answerable:
         yield from _with_earlier_year(question, corpus, rng)
         yield from _with_other_code(question, corpus, rng)

@@ -32,7 +32,7 @@ _LIMITED = re.compile(
 _NEGATION = re.compile(r"(?i)\b(?:no|not|never|nobody|nothing|none|nor|neither|cannot|without)\b")
 _UNCERTAIN = word_set("would could might")
 _VAGUE = re.compile(
-    r"(?i)\b(?:always|usually|often|sometimes|itself|themselves|something|anything|simply|merely|only|as I like)\b"
+    r"(?i)\b(?:always|usually|often|sometimes|something|anything|simply|merely|only|as I like)\b"
 )
 """Words of statements that are no rule, or a limited one."""
 _OBLIGED, _ALLOWED = word_set("must should"), word_set("can may could")

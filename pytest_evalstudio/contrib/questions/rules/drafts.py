@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator
 
 from pytest_evalstudio.contrib.questions.quantities import Kind, pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.conditions import stated_condition
+from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.lists import MAX_SENTENCES, list_draft
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
@@ -21,10 +22,10 @@ TEMPORAL: tuple[Kind, ...] = ("date", "period")
 def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) -> Iterator[Draft]:
     """Yield a draft for each quantity of some kinds that the sentences and tables of an excerpt state."""
     for sentence in excerpt.sentences:
-        cells = cell_questions(sentence, corpus)
+        cells = [cell for cell in cell_questions(sentence, corpus) if isinstance(cell, QuantityQuestion)]
         labelled = labelled_questions(sentence, corpus)
         for item in (*sentence_questions(sentence, corpus).amounts, *labelled, *cells):
-            if item.quantity is not None and item.quantity.kind in kinds:
+            if item.quantity.kind in kinds:
                 yield Draft(
                     question=item.question,
                     answer=item.answer,
@@ -38,18 +39,14 @@ def fact_drafts(excerpt: Excerpt, corpus: Corpus) -> Iterator[Draft]:
     for number, sentence in enumerate(excerpt.sentences):
         if draft := list_draft(excerpt.sentences[number : number + MAX_SENTENCES], corpus):
             yield draft
-        for fact in sentence_questions(sentence, corpus).facts:
+        cells = [cell for cell in cell_questions(sentence, corpus) if isinstance(cell, Fact)]
+        for fact in (*sentence_questions(sentence, corpus).facts, *cells):
             yield Draft(
                 question=fact.question,
                 answer=fact.answer,
                 condition=fact.condition,
                 evidence=sentence,
             )
-        for cell in cell_questions(sentence, corpus):
-            if cell.quantity is None:
-                yield Draft(
-                    question=cell.question, answer=cell.answer, condition=cell.condition, evidence=sentence
-                )
 
 
 _LABELLED = re.compile(

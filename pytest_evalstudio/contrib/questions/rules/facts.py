@@ -214,13 +214,19 @@ def _with(clause: Clause, parts: Sequence[Part]) -> Clause:
 def _means(source: Source) -> Iterator[Fact | None]:
     """Yield the question for a means: "How is payment made?"."""
     clause = source.clause
-    if clause.is_negative or sum(part.tokens[0].lower_ == "by" for part in clause.constituents) != 1:
+    if (
+        not clause.is_passive
+        or clause.is_negative
+        or sum(part.tokens[0].lower_ == "by" for part in clause.constituents) != 1
+    ):
         return
     for part in clause.constituents:
         first = part.tokens[0].lower_
         if part.role not in clause.language.words("prepositions") or first != "by" or len(part.tokens) < 2:
             continue
         noun = part.tokens[1]
+        if noun.lower_ == "default":
+            continue
         if noun.lemma_.lower() in clause.language.words("person words") | clause.language.words(
             "general persons"
         ):

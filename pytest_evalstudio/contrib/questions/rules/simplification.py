@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _REMARK = re.compile(
-    r",\s(?:with|including|compared|largely|particularly|especially|mainly|depending|such as|(?:up|down)\s(?:from|on)"
-    r"|an?\s(?:increase|rise|fall|decrease|decline|drop|improvement|reduction)|(?:of|by|in|for|to)\swh(?:ich|om)"
-    r"|(?:none|each|both|most|half|some|all)\sof|which|whose|who|where|because|since|so that|so long|although|though"
-    r"|whichever|even)\b.*$"
+    r",\s(?:with|including|compared|largely|particularly|especially|mainly|depending|such as"
+    r"|(?:up|down)\s(?:from|on)|an?\s(?:increase|rise|fall|decrease|decline|drop|improvement|reduction)|(?:of|by|in|for|to)\swh(?:ich|om)"
+    r"|(?:none|each|both|most|half|some|all)\sof|which|whose|who|where"
+    r"|because|since|so that|so long|although|though|whichever|even)\b.*$"
 )
 """A remark at the end of a sentence, without which the rest is true as well."""
 _JOINT = re.compile(r",\s(?:and|but|so)\s")
@@ -26,8 +26,8 @@ _CONDITION = re.compile(
 )
 """Beginning of a sentence whose first phrase may hold for all of its parts."""
 _POINTER = re.compile(
-    r"(?i)(?:it|they|he|she|this|that|these|those|there|then|thereafter|after that|in th(?:is|at|ese|ose)|the\s(?:other|rest"
-    r"|latter|former|remainder|second|third|last)|others?|one|none|both|each|only|not|again|otherwise)\b"
+    r"(?i)(?:it|they|he|she|this|that|these|those|there|then|thereafter|after that|in th(?:is|at|ese|ose)"
+    r"|the\s(?:other|rest|latter|former|remainder|second|third|last)|others?|one|none|both|each|only|not|again|otherwise)\b"
 )
 """Beginning of a part that only the part before it explains."""
 _RELATIVES = ("which",)

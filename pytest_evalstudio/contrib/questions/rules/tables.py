@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_evalstudio.contrib.questions.corpus import singular
-from pytest_evalstudio.contrib.questions.quantities import Quantity, pattern, quantities
+from pytest_evalstudio.contrib.questions.quantities import pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.conditions import keywords_condition, quantity_condition
+from pytest_evalstudio.contrib.questions.rules.fact import Fact
+from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.contrib.questions.rules.wording import uncapitalised
 from pytest_evalstudio.contrib.questions.words import word_set, word_table
 from pytest_evalstudio.core.plugins.generator import Corpus
@@ -23,6 +24,8 @@ _PLACE_HEADS = word_table("place heads")
 _AREA_HEADS = word_set("area district region zone")
 _GENERIC = word_set("type kind category class item name description option service extra part object product")
 """Heads of first columns that do not say what the rows are."""
+_VALUES = word_set("value values specification data figure rating")
+"""Heads of second columns whose rows are such properties."""
 _SPECIFIED = word_set("property feature characteristic parameter specification metric")
 """Heads of first columns whose rows are properties of one thing."""
 _FREQUENCIES = word_set("interval frequency schedule")
@@ -77,27 +80,12 @@ _MEANINGS, _REMEDIES = word_set("meaning cause fault problem"), ("what to do", "
 _RULE = re.compile(r":?-{2,}:?")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellQuestion:
-    """A question for a cell of a table.
-
-    Attributes:
-        quantity: of the cell, None for a cell of words.
-        answer: the cell.
-    """
-
-    question: str
-    quantity: Quantity | None
-    answer: str
-    condition: str
-
-
 class _Table(NamedTuple):
     heads: list[str]
     rows: list[list[str]]
 
 
-def cell_questions(text: str, corpus: Corpus) -> Iterator[CellQuestion]:
+def cell_questions(text: str, corpus: Corpus) -> Iterator[QuantityQuestion | Fact]:
     """Yield a question for each cell that its column and row name, e.g. the fee for the Plus account."""
     table = _table(text)
     if table is None:
@@ -159,13 +147,16 @@ def _question(name: str, head: str, cell: str, table: _Table, corpus: Corpus, be
         return ""
     if _frequency_condition(cell):
         return _frequency(name, head)
-    if first in _SPECIFIED and len(table.heads) == 2:
+    if len(table.heads) == 2 and (first in _SPECIFIED or head.lower() in _VALUES):
         return f"What is the {_lower(name)}?" if not _is_plural(name.split()) else ""
     return _of_row(name, head, cell, table, corpus, before)
 
 
 def _of_row(name: str, head: str, cell: str, table: _Table, corpus: Corpus, before: str) -> str:
     row = uncapitalised(name, corpus)
+    if head.lower() in _TASKS - _PROPERTIES:
+        is_recurring = re.match(r"(?i)(?:every|after|once|twice)\s", cell) is not None
+        return f"How often should I {head.lower()} the {row}?" if is_recurring else ""
     if name.split()[0].lower() in _TASKS or head.lower() == "time" or _OTHERS.match(row):
         return ""
     if time := _TIME_HEAD.fullmatch(head.lower()):
@@ -255,16 +246,18 @@ def _of_column(name: str, head: str, cell: str) -> str:
     return f"What is the {row} of the {head}?" if is_named else ""
 
 
-def _answered(question: str, cell: str) -> Iterator[CellQuestion]:
+def _answered(question: str, cell: str) -> Iterator[QuantityQuestion | Fact]:
     """Yield a question with the condition of its cell: by the only quantity, or by words."""
     match, hits = _CELL.fullmatch(cell), quantities(cell)
     if match is not None and len(hits) == 1 and hits[0].text == match["text"]:
-        yield CellQuestion(question=question, quantity=hits[0], answer=cell, condition=pattern(hits[0].text))
+        yield QuantityQuestion(
+            question=question, quantity=hits[0], answer=cell, condition=pattern(hits[0].text)
+        )
         return
     condition = _frequency_condition(cell) or keywords_condition(cell)
     is_short = len(cell.split()) <= _MAX_CELL_WORDS
     if condition and is_short and parse_condition(condition).check(cell):
-        yield CellQuestion(question=question, quantity=None, answer=cell, condition=condition)
+        yield Fact(question=question, answer=cell, condition=condition)
 
 
 def _frequency_condition(cell: str) -> str:

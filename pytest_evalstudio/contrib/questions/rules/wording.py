@@ -22,8 +22,9 @@ _PERSONS = dict(
 )
 _WE = re.compile(r"(?i)\b(?:we|us|our|ours|you|your|yours)\b")
 _OBJECT = re.compile(
-    r"(?i)\?|[,;]|\s(?:an?|the|at|in|for|to|within|by|on|any|of|with|if|when|until|before|after|from|as|about|\d\S*|free|my|your|up"
-    r"|no|not less|it|them|except|unless|that|whether|how|what|who|this|these|two|three|four|five|six|seven|eight|ten)\b"
+    r"(?i)\?|[,;]|\s(?:an?|the|at|in|for|to|within|by|on|any|of|with|if|when|until|before|after|from|as|about"
+    r"|\d\S*|free|my|your|up|no|not less|it|them|except|unless|that|whether|how|what|who"
+    r"|this|these|two|three|four|five|six|seven|eight|ten)\b"
 )
 """What follows "you" where it is an object: "give you the key"."""
 _PREPOSITIONS = frozenset(
