@@ -14,7 +14,9 @@ _YES_OR_NO = re.compile(r"(?:Yes|No)\. ")
 _INVERTED = re.compile(r"(?:Should|Were|Had)\s")
 _ORDINAL = re.compile(r"(?:First|Second|Third|Finally|In between),\s")
 _NEGATIVE_LIST = re.compile(r"No\s[^;]*,\sor\s")
-_NO_SUBJECT = re.compile(r"(?i)\b(?:do|does|did|is|are|was|were|will|may|can|must|should)\sno\s[a-z]+s?\b")
+_NO_SUBJECT = re.compile(
+    r"(?i)\b(?:do|does|did|is|are|was|were|will|may|can|must|should)\s(?:no\s[a-z]+s?|nobody|none|neither)\b"
+)
 _ASKS_TIME = re.compile(r"(?i)(?:(?:until|from|by|since)\s)?when\b")
 _OTHER_TIME = re.compile(
     r"(?i)\b(?:when|once|after|until|at once|in the (?:first|last)|(?:between|from) \d[\d.:]* (?:and|to))\b"
@@ -24,7 +26,8 @@ _STRANDED = re.compile(
     r"(?i)\b(?:later|earlier|more|less|fewer) than (?:if|when|unless|in|for|by)\b"
     r"|^at what (?:distance|length)\b|^what (?:plus|one|two|an?|of)\b|^who only\b"
     r"|^what happens (?:if|when) \w+ed\b|\bones\b|\bbeing [a-z]+ed\?$"
-    r"|^(?:for )?how (?:much|many)\b.*\bhave I\b|\bif (?:it|they|that|this|something|anything|mine|yours|so)\b|\bin case\b.*\bif\b"
+    r"|^(?:for )?how (?:much|many)\b.*\bhave I\b"
+    r"|\bif (?:it|they|that|this|something|anything|mine|yours|so)\b|\bin case\b.*\bif\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\?"
 )
 _LIMIT = re.compile(r"(?i)\b(?:unless|except|only|provided|as long as|subject to)\b")

@@ -29,6 +29,8 @@ _LIMITED = re.compile(
     r"(?i)\b(?:until|before|unless|except|only|all|every|both|always|necessarily|any longer|but)\b"
 )
 """Words that limit a negation: what is "not refunded until" a date is refunded."""
+_CAUSE = re.compile(r"(?i)\b(?:because|since|owing to|due to|on account of)\b")
+"""Words of a reason, which would hold for the contrary in a question: "permitted because of the risk"."""
 _NEGATION = re.compile(r"(?i)\b(?:no|not|never|nobody|nothing|none|nor|neither|cannot|without)\b")
 _UNCERTAIN = word_set("would could might")
 _VAGUE = re.compile(
@@ -127,7 +129,7 @@ def _pair(source: Source) -> _Pair | None:
 
 def _denied(source: Source, statement: str) -> _Pair | None:
     """Return the question for a statement that has one negation, which its answer gives."""
-    if len(_NEGATION.findall(statement)) != 1 or _LIMITED.search(statement):
+    if len(_NEGATION.findall(statement)) != 1 or _LIMITED.search(statement) or _CAUSE.search(statement):
         return None
     clause = source.clause
     first = clause.auxiliaries[0] if clause.auxiliaries else None

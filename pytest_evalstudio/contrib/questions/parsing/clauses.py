@@ -179,9 +179,13 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
         head, subject = first.subject_head, first.subject
         # A tagger may read "kept" in "is copied and kept" as a past.
         is_participle = verb.lower_.endswith(("ed", "pt", "ld", "nt", "id", "ade"))
-        shares = verb.tag_ in ("VB", "VBN") or (first.is_passive and verb.tag_ == "VBD" and is_participle)
+        modals = [each for each in first.auxiliaries if each.tag_ == "MD"]
+        shares = verb.tag_ == "VBN" or (first.is_passive and verb.tag_ == "VBD" and is_participle)
+        if verb.tag_ == "VB":
+            shares = bool(modals)  # "repairs are carried out here and take a day"
         if not auxiliaries and shares and not first.is_command:
-            auxiliaries, negations = list(first.auxiliaries), [None] * first.is_negative
+            auxiliaries = modals if verb.tag_ == "VB" else list(first.auxiliaries)
+            negations = [None] * first.is_negative
     elif head is None and not _is_command(verb, auxiliaries, language):
         return None
     if first is not None and first.is_command != (head is None):

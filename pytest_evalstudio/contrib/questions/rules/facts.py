@@ -140,6 +140,8 @@ def _reason(source: Source) -> Iterator[Fact | None]:
     for part in clause.constituents:
         is_reason = part.tokens[0].lower_ in language.words("reason marks") and len(part.tokens) > 2
         is_single = not any(each.dep_ == "cc" for each in part.tokens)
+        # "5 % fewer, because …" gives a reason for what the comma sets off.
+        is_single &= sum(each.text == "," and each.i < part.start for each in clause.verb.doc) < 2
         if is_reason and is_single and part.start > clause.verb.i:
             yield make_fact(source.ask(language.phrase("reason"), _indices(part)), source.text(part.tokens))
 
@@ -256,7 +258,7 @@ def _frequency(source: Source) -> Iterator[Fact | None]:
     """Yield the question for how often something happens: "How often is the bin emptied?"."""
     clause = source.clause
     language = clause.language
-    if clause.lemma in language.words("changing verbs"):
+    if clause.lemma in language.words("changing verbs") or any(each.like_num for each in clause.subject):
         return
     if clause.is_negative or sum(each.lower_ in language.words("recurring") for each in clause.verb.doc) > 1:
         return

@@ -19,6 +19,7 @@ _MODIFIERS = ("nmod", "compound", "amod", "nummod")
 ALIKE = ("money", "percent", "period")
 """Kinds of quantity of which a statement may have several, for different cases."""
 _ATTRIBUTES = word_table("attributes")
+_TRADING = frozenset({"hire", "sell", "offer", "buy", "charge", "rent", "let", "supply", "remove", "deliver"})
 _PAYING = frozenset(
     {"cost", "pay", "charge", "receive", "save", "spend", "get", "claim", "refund", "win", "earn", "give"}
 )
@@ -161,7 +162,7 @@ def _of_object(source: Source, slot: Slot, taken: set[int]) -> Request | None:
         return None
     taken |= {each.i for each in before}
     if clause.lemma == "be" and clause.subject_head is not None and clause.subject_head.dep_ != "expl":
-        if slot.part.role == SUBJECT:
+        if slot.part.role == SUBJECT or slot.part.head.head.i != clause.verb.i:
             return None
         key = "amount" if quantity.kind == "money" else "definition"
         is_counted = quantity.kind == "number" and (
@@ -263,7 +264,9 @@ def _after_preposition(source: Source, slot: Slot, taken: set[int]) -> Request |
     whole = frozenset(each.i for each in part.tokens)
     if rest and rest[0].dep_ == "cc":
         return None  # "on 25 December and on 1 January"
-    if rest and (rest[0].lower_ in table.words("attached") or rest[0].dep_ == "acl" or rest[0].tag_ == "WDT"):
+    if rest and (
+        rest[0].lower_ in table.words("attached") or rest[0].dep_ == "acl" or rest[0].tag_ in ("WDT", "WP")
+    ):
         return Request(f"{phrase} {source.text(rest)}", whole)
     return Request(phrase, frozenset(taken | {each.i for each in (*leading, *words)}))
 
@@ -277,6 +280,10 @@ def _phrase_after(clause: Clause, slot: Slot, before: str) -> str:
     if quantity.kind == "date":
         key = "date" if before in table.words("date prepositions") else "date after"
         return table.phrase(key).format(before=capital)
+    if quantity.kind == "number" and before == "at":
+        return ""
+    if quantity.kind == "money" and before == "at" and clause.lemma in _TRADING:
+        return table.entries("question phrases").get("price", "")
     if quantity.kind in ("period", "number"):
         noun = _noun(slot) or _unit_words(slot)
         return table.phrase("count after").format(before=capital, noun=noun)

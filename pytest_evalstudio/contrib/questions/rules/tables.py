@@ -76,6 +76,7 @@ _SIGNAL = re.compile(
     r"|indicator|alarm)s?"
 )
 """Heads of first columns whose rows mean something."""
+_VISIBLE = ("light", "signal", "symbol", "indicator", "alarm")
 _MEANINGS, _REMEDIES = word_set("meaning cause fault problem"), ("what to do", "action", "remedy", "solution")
 _RULE = re.compile(r":?-{2,}:?")
 
@@ -153,7 +154,8 @@ def _question(name: str, head: str, cell: str, table: _Table, corpus: Corpus, be
 
 
 def _of_row(name: str, head: str, cell: str, table: _Table, corpus: Corpus, before: str) -> str:
-    row = uncapitalised(name, corpus)
+    is_title = any(word[0].isupper() and not word.isupper() for word in name.split()[1:])
+    row = name if is_title else uncapitalised(name, corpus)
     if head.lower() in _TASKS - _PROPERTIES:
         is_recurring = re.match(r"(?i)(?:every|after|once|twice)\s", cell) is not None
         return f"How often should I {head.lower()} the {row}?" if is_recurring else ""
@@ -174,11 +176,14 @@ def _of_row(name: str, head: str, cell: str, table: _Table, corpus: Corpus, befo
     ):
         return _price(row, head, cell, table)
     noun = _head(match["noun"].split())
+    if singular(noun) not in _PROPERTIES and singular(_head(name.split())) in _PROPERTIES:
+        return f"What is the {_lower(name)} {'in' if noun == 'mode' else 'for'} {_lower(head)}?"
     has_money = any(quantity.kind == "money" for quantity in quantities(cell))
     if has_money and singular(noun) not in _PROPERTIES:
         return _price(row, head, cell, table)
     if _is_plural([noun]) and re.fullmatch(r"\d[\d.,]*", cell):
-        return f"How many {_lower(match['noun'])} are there for {row}?"
+        phrase = _row_phrase(name, row, noun, table.heads[0], corpus, before)
+        return f"How many {_lower(match['noun'])} are there {phrase}?"
     unit = match["unit"] or match["in"]
     column = f"{_COLUMNS.get(match['noun'].lower(), _lower(match['noun']))}{f' in {unit}' if unit else ''}"
     verb = "are" if _is_plural(match["noun"].split()) else "is"
@@ -208,7 +213,10 @@ def _row_phrase(name: str, row: str, noun: str, label: str, corpus: Corpus, befo
     is_named = len(words) == 1 and not _is_plural(words) and not _MASS.fullmatch(words[0])
     if is_named and kind:
         return f"{'of' if noun in _INHERENT else 'for'} the {name} {kind}"
-    is_bare = _is_plural(words) or _MASS.fullmatch(_head(words)) or _BARE.search(row) or len(words) == 1
+    is_title = any(word[0].isupper() for word in words[1:])
+    is_bare = (
+        is_title or _is_plural(words) or _MASS.fullmatch(_head(words)) or _BARE.search(row) or len(words) == 1
+    )
     return f"for {'' if is_bare else 'the '}{row}"
 
 
@@ -216,7 +224,11 @@ def _of_signal(name: str, head: str, signal: str) -> str:
     """Return the question for the meaning of a code or signal, or for what to do about it."""
     if len(name.split()) > _MAX_ROW_WORDS or not re.fullmatch(r"[\w -]+", name):
         return ""
-    thing = f"{signal} {name}" if re.fullmatch(r"[A-Z]*-?\d+", name) else f"the {signal} {_lower(name)}"
+    thing = f"the {signal} {_lower(name)}"
+    if re.fullmatch(r"[A-Z]*-?\d+", name):
+        thing = f"{signal} {name}"
+    elif signal.endswith(_VISIBLE):
+        thing = f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name.lower()} {signal}"
     if head.lower() in _MEANINGS:
         return f"What does {thing} mean?"
     return f"What should I do in case of {thing}?" if head.lower() in _REMEDIES else ""
