@@ -6,7 +6,14 @@ import re
 import statistics
 from collections.abc import Iterator, Sequence
 
-from pytest_evalstudio.hosts._pdf_tables import MAX_MEAN_CELL_CHARS, MIN_ROWS, cells_of, markdown, rows_of
+from pytest_evalstudio.hosts._pdf_tables import (
+    MAX_MEAN_CELL_CHARS,
+    MIN_ROWS,
+    LayoutCell,
+    cells_of,
+    markdown,
+    rows_of,
+)
 
 TABLE, ROW, CELL = "\x1d", "\x1e", "\x1f"
 """Marks of the boundaries of tables, rows and cells in the text of an HTML page."""
@@ -16,6 +23,10 @@ _RULE = re.compile(r"[\s|:=+-]*-[\s|:=+-]*")
 _TAB = re.compile(r"\t+")
 _COLUMNS = range(2, 13)
 """Number of columns of a table that people read."""
+_TOLERANCE = 1
+"""Characters by which the cells of a column may differ."""
+_MAX_ROWS = 2000
+"""Longer blocks are data and no table that people read; rows are joined in quadratic time."""
 _MAX_LINE_CHARS = 400
 _MIN_ROWS_OF_MARKED = 2
 
@@ -53,7 +64,7 @@ def _written(block: Sequence[str]) -> Sequence[str]:
 
 
 def _rows(block: Sequence[str]) -> list[list[str]]:
-    if len(block) < MIN_ROWS:
+    if not MIN_ROWS <= len(block) <= _MAX_ROWS:
         return []
     plain = [line for line in block if not _RULE.fullmatch(line)]
     for separator in (_PIPE, _TAB):
@@ -61,7 +72,27 @@ def _rows(block: Sequence[str]) -> list[list[str]]:
         if len(rows) >= MIN_ROWS and len({len(row) for row in rows}) == 1 and len(rows[0]) in _COLUMNS:
             return rows if all(row[0] for row in rows[1:]) else []
     cells = [cells_of(line) for line in plain]
-    return rows_of(cells) if max(map(len, cells), default=0) in _COLUMNS else []
+    is_narrow = max(map(len, cells), default=0) in _COLUMNS
+    return rows_of(cells) if is_narrow and _is_aligned(cells) else []
+
+
+def _is_aligned(rows: Sequence[Sequence[LayoutCell]]) -> bool:
+    """Report whether the cells of each column begin, or end, in the same place below the head.
+
+    Two spaces in prose are in another place on each line.
+    """
+    width = max(map(len, rows))
+    full = [row for row in rows[1:] if len(row) == width]
+    for column in range(1, width):
+        starts = [row[column].start for row in full]
+        ends = [row[column].start + len(row[column].text) for row in full]
+        if min(_spread(starts), _spread(ends)) > _TOLERANCE:
+            return False
+    return bool(full)
+
+
+def _spread(positions: Sequence[int]) -> int:
+    return max(positions, default=0) - min(positions, default=0)
 
 
 def without_marks(text: str) -> str:

@@ -267,8 +267,11 @@ def _is_unsure(child: Token, verb: Token, subject: Token | None, language: Langu
         return subject is None or child.i < verb.i  # "the tablets are safe, he said"
     if child.dep_ in ("mark", "cp"):
         return True  # a subordinate clause that is read as a second main clause
-    if child.dep_ == "cc" and 0 < child.i < verb.i:
+    labels = {each.dep_ for each in child.children}
+    if child.dep_ in language.words("prepositions") and "cc" in labels and "conj" not in labels:
         return True  # "For repairs and for tests the fee is £5"
+    if child.dep_ == "cc" and 0 < child.i < verb.i:
+        return True
     if child.dep_ == "cc" and child.i > verb.i:
         return not any(_is_joined(each, language) for each in verb.children)
     nominal = language.words("objects") | language.words("measures")

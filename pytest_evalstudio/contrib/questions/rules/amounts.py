@@ -114,5 +114,6 @@ def _limit(source: Source, quantity: Quantity, offsets: Sequence[int]) -> str:
     is_compared = before == ["than"] and than is not None and than.tag_ == "JJR" and clause.lemma == "be"
     if is_compared and than is not None and part.tokens[-1].i == tokens[-1].i:
         beginning = phrases["extent"].format(noun=than.lemma_.lower())
-        return source.ask(beginning, rest | {than.i}, affirmative=True, tail=phrases["at most"])
+        question = source.ask(beginning, rest | {than.i}, affirmative=True, tail=phrases["at most"])
+        return question.replace(" must ", " may ", 1)  # what "must not" forbids
     return ""
