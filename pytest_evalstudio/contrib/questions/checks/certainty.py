@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question, stems
+from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question, query_terms, stems
 from pytest_evalstudio.contrib.questions.parsing.statements import bare_statement
 from pytest_evalstudio.contrib.questions.quantities import quantities
 from pytest_evalstudio.core.plugins.generator import Draft
@@ -98,7 +98,7 @@ def _lacks_limit(draft: Draft, statement: str) -> bool:
 def _lacks_lead(draft: Draft, statement: str) -> bool:
     """Report whether neither question nor answer has a word of the phrase that begins the sentence."""
     match = _LEAD.match(statement)
-    return match is not None and set(stems(match["lead"])).isdisjoint(stems(_repeated(draft)))
+    return match is not None and set(query_terms(match["lead"])).isdisjoint(stems(_repeated(draft)))
 
 
 def _lacks_list_word(draft: Draft, statement: str) -> bool:

@@ -110,6 +110,8 @@ def _pair(source: Source) -> _Pair | None:
     # The patterns of words that deny or bound are English.
     if clause.language.code != "en" or clause.is_command or (head is not None and head.dep_ == "expl"):
         return None
+    if clause.lemma == "be" and not list(clause.constituents):
+        return None  # "cats are not", said of what stands before
     statement = source.statement()
     if clause.is_negative:
         return _denied(source, statement)

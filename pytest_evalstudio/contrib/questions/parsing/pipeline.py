@@ -105,8 +105,17 @@ def word_of(token: Token) -> str:
 def lemma_of(token: Token, table: Language) -> str:
     """Return the base form of a word."""
     if not token.doc.user_data.get("words"):
-        return str(token.lemma_.lower())
+        return _checked_lemma(token)
     return table.entries("bases of ambiguous verbs").get(word_of(token).lower(), str(token.lemma_.lower()))
+
+
+def _checked_lemma(token: Token) -> str:
+    """Return the base form of a word, with the "e" that a lemmatizer drops: "rated" is no form of "rat"."""
+    base, word = str(token.lemma_.lower()), str(token.lower_)
+    if token.tag_ not in ("VBD", "VBN") or not word.endswith("ed") or not base:
+        return base
+    forms = (f"{base}ed", f"{base}d", f"{base}{base[-1]}ed", f"{base[:-1]}ied")
+    return base if word in forms or not word.startswith(base) else word[:-1]
 
 
 def available_pipeline(choice: str | None) -> str:

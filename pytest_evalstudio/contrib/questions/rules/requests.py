@@ -344,6 +344,8 @@ def _of_attribute(source: Source, slot: Slot, taken: set[int]) -> Request | None
     if any(each.i != head.head.i for each in between):
         return None
     text = source.text(words)
+    if not text:
+        return None  # "a maximum of five nights"
     phrase = table.phrase("what").format(noun=text)
     if is_after_preposition:
         before = part.head.lower_

@@ -175,6 +175,8 @@ def _first_word(doc: Doc, pipeline: Pipeline, corpus: Corpus) -> str:
     if doc[0].pos_ in ("DET", "ADP", "PRON", "SCONJ", "ADV") and word != "I":
         return word[0].lower() + word[1:]
     has_capital = doc[0].pos_ == "NOUN" and "nouns" in pipeline.language.entries("words")
+    # A singular without an article that is tagged as a name.
+    is_name |= doc[0].tag_ == "NNP" and "subj" in doc[0].dep_
     return word if is_name or has_capital else uncapitalised(word, corpus)
 
 
@@ -204,7 +206,7 @@ def _subject_before(sentence: str, pipeline: Pipeline, corpus: Corpus) -> tuple[
     first = parsed[0].subject[0]
     overrides = _titled(doc, pipeline)
     if first.i == 0:
-        overrides = {0: uncapitalised(word_of(first), corpus), **overrides}
+        overrides = {0: _first_word(doc, pipeline, corpus), **overrides}
     text = text_of(parsed[0].subject, overrides)
     for article in ("a ", "an "):
         text = f"the {text.removeprefix(article)}" if text.startswith(article) else text
