@@ -1,4 +1,4 @@
-"""Questions for the facts of a clause: persons, reasons, conditions, means, places and things."""
+"""Questions for the facts of a clause: persons, conditions, means, places, times and lists."""
 
 from __future__ import annotations
 
@@ -131,19 +131,6 @@ def _actor(source: Source) -> Iterator[Fact | None]:
     ):
         return
     yield make_fact(source.ask_subject(clause.language.phrase("person")), source.text(clause.subject))
-
-
-def _reason(source: Source) -> Iterator[Fact | None]:
-    """Yield the question for a reason: "Why must the lid be closed?"."""
-    clause = source.clause
-    language = clause.language
-    for part in clause.constituents:
-        is_reason = part.tokens[0].lower_ in language.words("reason marks") and len(part.tokens) > 2
-        is_single = not any(each.dep_ == "cc" for each in part.tokens)
-        # "5 % fewer, because …" gives a reason for what the comma sets off.
-        is_single &= sum(each.text == "," and each.i < part.start for each in clause.verb.doc) < 2
-        if is_reason and is_single and part.start > clause.verb.i:
-            yield make_fact(source.ask(language.phrase("reason"), _indices(part)), source.text(part.tokens))
 
 
 def _condition(source: Source) -> Iterator[Fact | None]:
@@ -340,7 +327,6 @@ _Rule = Callable[[Source], Iterator[Fact | None]]
 _RULES: tuple[_Rule, ...] = (
     _agent,
     _actor,
-    _reason,
     _consequence,
     _condition,
     _frequency,
