@@ -20,6 +20,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.hosts._pdf_tables import MIN_ROWS, with_tables
 from pytest_evalstudio.hosts._plain_text import lines, plain_html, plain_markdown, unwrap
+from pytest_evalstudio.hosts._text_tables import with_text_tables
 
 MAX_DOCUMENT_BYTES = 50_000_000
 MAX_TEXT_CHARS = 50_000_000
@@ -366,7 +367,7 @@ def _markdown(content: bytes, location: str, deadline: Deadline) -> list[Documen
 
 
 def _plain(content: bytes, location: str, deadline: Deadline) -> list[DocumentPart]:
-    return [DocumentPart(unwrap(lines(decode(content, location))))]
+    return [DocumentPart(unwrap(with_text_tables(lines(decode(content, location)))))]
 
 
 READERS: Mapping[str, Callable[[bytes, str, Deadline], list[DocumentPart]]] = MappingProxyType(

@@ -18,7 +18,9 @@ _TOLERANCE = 3
 """Characters by which the beginnings of a column's cells may differ: letters have different widths."""
 
 
-class _Cell(NamedTuple):
+class LayoutCell(NamedTuple):
+    """Text with the column of its first character."""
+
     start: int
     text: str
 
@@ -39,37 +41,38 @@ def with_tables(text: str, layout: str) -> str:
 
 def tables_in(layout: str) -> Iterator[list[list[str]]]:
     """Yield the rows of the tables of a page, each a list of its cells."""
-    block: list[list[_Cell]] = []
+    block: list[list[LayoutCell]] = []
     for line in [*layout.split("\n"), "end"]:
-        cells = _cells(line)
+        cells = cells_of(line)
         if len(cells) > 1 or (block and cells and cells[0].start > _TOLERANCE and _continues(block, cells)):
             block.append(cells)
         elif cells:
             # A blank line may be a large distance of two rows; a line of text ends the table.
-            if rows := _rows(block):
+            if rows := rows_of(block):
                 yield rows
             block = []
 
 
-def _cells(line: str) -> list[_Cell]:
+def cells_of(line: str) -> list[LayoutCell]:
+    """Return the texts of a line that two or more spaces separate."""
     starts = [0, *(gap.end() for gap in _GAP.finditer(line))]
     ends = [*(gap.start() for gap in _GAP.finditer(line)), len(line)]
     pairs = zip(starts, ends, strict=True)
     cells = ((start + _indent(line[start:end]), line[start:end].strip()) for start, end in pairs)
-    return [_Cell(start, text) for start, text in cells if text]
+    return [LayoutCell(start, text) for start, text in cells if text]
 
 
 def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _continues(block: Sequence[Sequence[_Cell]], cells: Sequence[_Cell]) -> bool:
+def _continues(block: Sequence[Sequence[LayoutCell]], cells: Sequence[LayoutCell]) -> bool:
     """Report whether a line continues cells of the row before it."""
     starts = [cell.start for cell in block[-1]]
     return all(any(abs(cell.start - start) <= _TOLERANCE for start in starts) for cell in cells)
 
 
-def _rows(block: Sequence[Sequence[_Cell]]) -> list[list[str]]:
+def rows_of(block: Sequence[Sequence[LayoutCell]]) -> list[list[str]]:
     """Return the rows of aligned lines; [] if they are no table."""
     if len(block) < MIN_ROWS:
         return []
@@ -112,9 +115,10 @@ def _replaced(text: str, rows: Sequence[Sequence[str]]) -> str:
     first, after = numbers.get(position), numbers.get(position + len(table) + 1)
     if first is None or after is None:
         return text
-    return f"{text[: words[first].start()]}\n\n{_markdown(rows)}\n\n{text[words[after - 1].end() :]}"
+    return f"{text[: words[first].start()]}\n\n{markdown(rows)}\n\n{text[words[after - 1].end() :]}"
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> str:
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows as a Markdown table, whose head is the first row."""
     head, *body = [f"| {' | '.join(cell.replace('|', '/') for cell in row)} |" for row in rows]
     return "\n".join([head, "|" + " --- |" * len(rows[0]), *body])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from pytest_evalstudio.hosts._text_tables import CELL, MARKS, ROW, TABLE, with_text_tables, without_marks
 from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 
 _HYPHENATED = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
@@ -89,7 +90,7 @@ def plain_markdown(text: str, tick: Tick = _nothing) -> str:
     for line in _without_front_matter(lines(text).split("\n")):
         tick()
         converted.append(_block(_without_links(line)))
-    text = _EMPHASIS.sub("", "\n".join(converted))
+    text = _EMPHASIS.sub("", with_text_tables("\n".join(converted)))
     return unwrap(_LIGHT_EMPHASIS.sub(lambda match: match["stars"] or match["lines"], text))
 
 
@@ -182,7 +183,7 @@ def plain_html(text: str, tick: Tick = _nothing) -> str:
                 closing = _RAW[name].search(text, at)
                 at = closing.start() if closing else len(text)
     page.add(text[at:])
-    return unwrap("".join(page.pieces))
+    return unwrap(without_marks("".join(page.pieces)))
 
 
 _MARKUP = re.compile(r"<(?:!--|[!?]|(?P<closes>/?)(?P<name>[A-Za-z][A-Za-z0-9:-]*))")
@@ -219,7 +220,10 @@ class _Page:
     INLINE = frozenset(
         "a abbr b cite code em font i img kbd mark q s small span strong sub sup time u var".split()  # noqa: SIM905
     )
-    SPACES = frozenset({"td", "th", "br"})
+    MARKS: Mapping[str, str] = {"td": CELL, "th": CELL, "tr": ROW, "br": " "}
+    """What opening tags leave."""
+    PARTS = frozenset({"tbody", "thead", "tfoot", "colgroup", "col"})
+    """Tags of a table that leave nothing."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
@@ -227,7 +231,7 @@ class _Page:
 
     def add(self, text: str) -> None:
         if text and not self._silent:
-            self.pieces.append(html.unescape(text).replace("\n", " "))
+            self.pieces.append(html.unescape(text).replace("\n", " ").translate(MARKS))
 
     def tag(self, name: str, *, closes: bool) -> None:
         if name == "body" and not closes:
@@ -238,7 +242,11 @@ class _Page:
                 del self._silent[self._silent.index(name) :]
             elif not closes and len(self._silent) < MAX_OPEN_TAGS:
                 self._silent.append(name)
-        if name in self.SPACES:
+        if name in self.MARKS:
+            self.pieces.append(" " if closes else self.MARKS[name])
+        elif name == "table":
+            self.pieces.append(f"\n\n{TABLE}")
+        elif name in self.PARTS:
             self.pieces.append(" ")
         elif name not in self.INLINE:
             self.pieces.append("\n\n")

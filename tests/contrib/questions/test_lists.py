@@ -22,7 +22,7 @@ def drafts(*sentences: str) -> list[Draft]:
     [
         pytest.param(
             ("You must enclose:", "a test of the battery;", "cleaning of the filter.", "Next."),
-            "What must you enclose?",
+            "What must I enclose?",
             "a test of the battery; cleaning of the filter",
             id="object",
         ),

@@ -85,12 +85,6 @@ QUESTIONS = [
     ),
     (
         "simple_factual",
-        "The router must not be covered, because it needs air.",
-        "Why must the router not be covered?",
-        "because it needs air",
-    ),
-    (
-        "simple_factual",
         "If a booking is cancelled, the hotel keeps the deposit.",
         "What happens if a booking is cancelled?",
         "the hotel keeps the deposit",

@@ -42,8 +42,8 @@ def test_the_organisation_of_a_report_is_named_for_we() -> None:
     assert questions(*REPORT) == ["How much did Tarn Water invest?"]
 
 
-def test_a_report_of_an_unknown_organisation_is_not_asked_what_we_did() -> None:
-    assert questions("Annual Report 2024", "Highlights", *REPORT[3:]) == []
+def test_a_report_of_an_unknown_organisation_is_asked_what_the_company_did() -> None:
+    assert questions("Annual Report 2024", "Highlights", *REPORT[3:]) == ["How much did the company invest?"]
 
 
 def test_an_amount_that_the_next_sentence_changes_is_not_asked_for() -> None:
@@ -63,8 +63,6 @@ def test_a_figure_of_one_of_several_parts_is_not_asked_for_as_that_of_the_whole(
 def test_an_instruction_with_an_exception_in_the_next_sentence_is_not_asked_for() -> None:
     first = "If you forget a dose, apply it as soon as you remember."
     kinds = ["simple_factual"]
-    assert questions("Each dose", first, kinds=kinds) == ["What should you do if you forget a dose?"]
+    assert questions("Each dose", first, kinds=kinds) == ["What should I do if I forget a dose?"]
     exception = "If the next dose is near, skip the missed one."
-    assert "What should you do if you forget a dose?" not in questions(
-        "Each dose", first, exception, kinds=kinds
-    )
+    assert "What should I do if I forget a dose?" not in questions("Each dose", first, exception, kinds=kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question, stems
+from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question, query_terms, stems
 from pytest_evalstudio.contrib.questions.parsing.statements import bare_statement
 from pytest_evalstudio.contrib.questions.quantities import quantities
 from pytest_evalstudio.core.plugins.generator import Draft
@@ -14,7 +14,9 @@ _YES_OR_NO = re.compile(r"(?:Yes|No)\. ")
 _INVERTED = re.compile(r"(?:Should|Were|Had)\s")
 _ORDINAL = re.compile(r"(?:First|Second|Third|Finally|In between),\s")
 _NEGATIVE_LIST = re.compile(r"No\s[^;]*,\sor\s")
-_NO_SUBJECT = re.compile(r"(?i)\b(?:do|does|did|is|are|was|were|will|may|can|must|should)\sno\s[a-z]+s?\b")
+_NO_SUBJECT = re.compile(
+    r"(?i)\b(?:do|does|did|is|are|was|were|will|may|can|must|should)\s(?:no\s[a-z]+s?|nobody|none|neither)\b"
+)
 _ASKS_TIME = re.compile(r"(?i)(?:(?:until|from|by|since)\s)?when\b")
 _OTHER_TIME = re.compile(
     r"(?i)\b(?:when|once|after|until|at once|in the (?:first|last)|(?:between|from) \d[\d.:]* (?:and|to))\b"
@@ -23,10 +25,13 @@ _TWO_PERIODS = re.compile(r"(?i)\b(?:after|within)\b.*\bat once\b")
 _STRANDED = re.compile(
     r"(?i)\b(?:later|earlier|more|less|fewer) than (?:if|when|unless|in|for|by)\b"
     r"|^at what (?:distance|length)\b|^what (?:plus|one|two|an?|of)\b|^who only\b"
-    r"|^what happens (?:if|when) \w+ed\b|\bones\b"
+    r"|^what happens (?:if|when) \w+ed\b|\bones\b|\bbeing [a-z]+ed\?$"
+    r"|^(?:for )?how (?:much|many)\b.*\bhave I\b"
+    r"|\bif (?:it|they|that|this|something|anything|mine|yours|so)\b|\bin case\b.*\bif\b"
     r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bwere )\bthere\?"
 )
 _LIMIT = re.compile(r"(?i)\b(?:unless|except|only|provided|as long as|subject to)\b")
+_EXCLUSIVE = re.compile(r"(?i)\b(?:except|only)\b")
 _PART = re.compile(r";\s|,\s(?:and|while|whereas|but)\s|\sand\s(?=(?:is|are|may|must|can|will|has|have)\b)")
 _JOINED_CLAUSE = re.compile(
     r"(?:if|when|until|before|after|once)\s.*\sand\s(?:is|are|has|have|may|must|can|will)\b"
@@ -37,7 +42,10 @@ _LEAD = re.compile(
 )
 _AFTER_COMMA = re.compile(r",\s(?!(?:my|your|I|you|we|our)\b)[a-z]\w+")
 """A word behind a comma that the question has from its sentence; "your" of the sentence may be "my"."""
-_FRAGMENT = re.compile(r"of\s|an?\s[£$€]?[\d.,]+$")
+_FRAGMENT = re.compile(
+    r"of\s|an?\s[£$€]?[\d.,]+$|(?:if|when|because|since)\s(?:it|they|this|that|these|those)\b"
+    r"|if\s(?:one|so|not|necessary|possible)\b"
+)
 
 
 def refusal_reason(draft: Draft) -> str:
@@ -80,15 +88,17 @@ def _is_stranded(draft: Draft, _: str) -> bool:
 def _lacks_limit(draft: Draft, statement: str) -> bool:
     """Report whether a question leaves out the limit of the part of the sentence that it is about."""
     words = set(stems(draft.question))
+    # The amount is the same where a further condition holds, a yes is not.
+    limits = _EXCLUSIVE if quantities(draft.answer) and not _YES_OR_NO.match(draft.answer) else _LIMIT
     part = max(_PART.split(statement), key=lambda text: len(words & set(stems(text))))
     text = _repeated(draft).lower()
-    return any(match.group().lower() not in text for match in _LIMIT.finditer(part))
+    return any(match.group().lower() not in text for match in limits.finditer(part))
 
 
 def _lacks_lead(draft: Draft, statement: str) -> bool:
     """Report whether neither question nor answer has a word of the phrase that begins the sentence."""
     match = _LEAD.match(statement)
-    return match is not None and set(stems(match["lead"])).isdisjoint(stems(_repeated(draft)))
+    return match is not None and set(query_terms(match["lead"])).isdisjoint(stems(_repeated(draft)))
 
 
 def _lacks_list_word(draft: Draft, statement: str) -> bool:

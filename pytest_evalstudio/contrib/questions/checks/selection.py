@@ -51,6 +51,11 @@ _CHANGE = re.compile(
     r"|(?:ris|increas|extend|doubl|reduc|fall|drop|chang)(?:e|es|ed|s)?)\b"
 )
 """Words of a sentence that changes an amount of a sentence before it."""
+_DEPENDENT = re.compile(
+    r"(?i)(?:it|they|this|that|these|those|but|however|if|unless|otherwise|instead|thereafter|afterwards|from"
+    r"|after)\b"
+)
+"""Beginning of a sentence about the subject of the sentence before it."""
 _BARE_FIGURE = re.compile(
     r"(?i)\b(?:did|does|do|was|were|is|are)\s"
     r"(?P<noun>revenues?|sales|turnover|profits?|orders|income|earnings|costs)"
@@ -123,6 +128,8 @@ class DraftSelection:
     def clear_draft(self, draft: Draft, excerpt: Excerpt) -> Draft | None:
         """Return a draft, with the organisation's name for "we"; None if it is not clear and natural."""
         document = self._documents[excerpt.title]
+        if draft.evidence.startswith("|"):
+            return self._clear_cell(draft, excerpt)
         named = document.named(draft)
         if (
             named is None
@@ -136,6 +143,22 @@ class DraftSelection:
         ):
             return None
         return document.explained(named, excerpt.title if len(self._documents) > 1 else "")
+
+    def _clear_cell(self, draft: Draft, excerpt: Excerpt) -> Draft | None:
+        """Return the draft for a cell of a table, whose row and column say what is meant.
+
+        Its words are those of the table in a fixed form, which needs no second parse.
+        """
+        if not is_natural(draft.question):
+            return None
+        if quantities(draft.answer) and not self._is_unambiguous(draft):
+            return None
+        document = self._documents[excerpt.title]
+        title = excerpt.title if len(self._documents) > 1 else ""
+        if len(set(content_words(draft.question))) >= _MIN_TERMS:
+            return document.explained(draft, title)
+        heading = document.heading(draft)
+        return replace(draft, question=in_section(draft.question, heading, title)) if heading else None
 
     def _is_checked(self, draft: Draft) -> bool:
         """Report whether another parse finds a well-formed question, and its answer in the sentence."""
@@ -166,10 +189,7 @@ class _Document:
         """Return a draft that names the organisation for "we"; None if its name cannot be derived."""
         if not self._speaks or not _WE.search(draft.evidence):
             return draft
-        question = of_organisation(draft.question, self._organisation)
-        if question == draft.question:
-            return draft
-        return replace(draft, question=question) if self._organisation else None
+        return replace(draft, question=of_organisation(draft.question, self._organisation or "the company"))
 
     def heading(self, draft: Draft) -> str:
         """Return the heading over the evidence of a draft, "" for none."""
@@ -205,16 +225,19 @@ class _Document:
     def is_changed_later(self, draft: Draft) -> bool:
         """Report whether one of the next two sentences changes the answer: "It rises to 30 days".
 
-        The answer to "What should you do if …" is changed by an exception in the next sentence.
+        The answer to "What should I do if …" is changed by an exception in the next sentence.
         """
         if draft.evidence not in self._sentences:
             return False
         start = self._sentences.index(draft.evidence) + 1
         after = list(takewhile(lambda text: text.endswith("."), self._sentences[start : start + 2]))
-        if draft.question.startswith("What should you do if") and after and _EXCEPTION.match(after[0]):
+        if draft.question.startswith("What should I do if") and after and _EXCEPTION.match(after[0]):
             return True
         units = _units(draft.answer)
-        return any(_CHANGE.search(sentence) and units & _units(sentence) for sentence in after)
+        return any(
+            _CHANGE.search(sentence) and _DEPENDENT.match(sentence) and units & _units(sentence)
+            for sentence in after
+        )
 
 
 def _units(text: str) -> set[str]:

@@ -61,21 +61,39 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
         return True
     pronouns, deictic = language.entries("pronouns"), language.words("deictic words")
     numbers: set[str] = set()
+    # A noun of the question phrase is what is asked for, and no pronoun stands for it.
+    start = next((token.i for token in doc if token.tag_ in FINITE), 0)
     for token in doc:
         word = token.lower_
-        if word in deictic and not (
-            word == "same" and token.i + 1 < len(doc) and token.nbor().lower_ == "time"
-        ):
+        if word in deictic and not _is_explained(token):
             return True
         if word == "one" and token.dep_ in ("dobj", "pobj", "nsubj", "attr"):
             return True
         if word == "that" and token.dep_ in ("det", "nsubj", "pobj", "dobj", "pron") and token.tag_ == "DT":
             return True
-        if word in pronouns and (pronouns[word] not in numbers or _is_object_of_main_verb(token)):
+        if (
+            word in pronouns
+            and word != "i"
+            and (pronouns[word] not in numbers or _is_object_of_main_verb(token))
+        ):
             return True
-        if token.pos_ in ("NOUN", "PROPN") and token.dep_ not in ("npadvmod", "compound"):
+        is_noun = token.pos_ in ("NOUN", "PROPN") and (token.i >= start or "subj" in token.dep_)
+        if is_noun and token.dep_ not in ("npadvmod", "compound"):
             numbers.add("plural" if is_plural(token) else "singular")
     return False
+
+
+def _is_explained(token: Token) -> bool:
+    """Report whether a word does not point to other text here: "above 5 bar", "so far", "another state"."""
+    following = token.nbor() if token.i + 1 < len(token.doc) else token
+    if token.lower_ in ("above", "below"):
+        return bool(token.dep_ == "prep" or following.like_num or following.lower_ == "what")
+    if token.lower_ == "further":
+        return bool(token.i and token.nbor(-1).lower_ in ("each", "every", "any"))
+    pairs = (("same", "time"), ("so", "far"), ("those", "who"))
+    return (token.lower_, following.lower_) in pairs or (
+        token.lower_ == "another" and following.pos_ == "NOUN"
+    )
 
 
 def _is_object_of_main_verb(pronoun: Token) -> bool:
@@ -130,7 +148,9 @@ def _is_question(doc: Doc, language: Language, *, has_question_word: bool) -> bo
     root = roots[0]
     subjects = [each for each in root.children if each.dep_ in language.words("subjects")]
     finite = [each for each in (*root.children, root) if each.tag_ in FINITE and each.dep_ != "conj"]
-    finite = [each for each in finite if each is root or each.dep_ in language.words("auxiliaries")]
+    auxiliaries = [each for each in finite if each.dep_ in language.words("auxiliaries")]
+    # A tagger reads the participle of "Is the policy reviewed?" as a past.
+    finite = auxiliaries or [each for each in finite if each.i == root.i]
     if len(finite) != 1 or any(is_stray_verb(each, root, language) for each in doc):
         return False
     if not subjects and root.lemma_ == "be":

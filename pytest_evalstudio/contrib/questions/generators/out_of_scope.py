@@ -9,14 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.questions.checks.organisations import organisation_of
+from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
-from pytest_evalstudio.contrib.questions.rules.tables import cell_questions, text_cells
+from pytest_evalstudio.contrib.questions.rules.tables import cell_questions
 from pytest_evalstudio.contrib.questions.words import lower_text
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator
 
 _CITIES = ("Lisbon", "Toronto", "Nairobi", "Oslo", "Auckland", "Santiago")
-_CITY_OF_TABLE = re.compile(r"\sin (London|Paris|Berlin|New York|Madrid|Rome)\?$")
+_CITY_OF_TABLE = re.compile(r"\s(?:in|for) (London|Paris|Berlin|New York|Madrid|Rome)\?$")
 _CODE = re.compile(r"\b(?P<letters>[A-Z]{1,3})(?P<digits>\d{1,3})\b")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _EARLIER = (9, 11, 13)
@@ -65,11 +66,12 @@ def _near_misses(sentence: str, corpus: Corpus, rng: random.Random) -> Iterator[
     """Yield questions like those that a sentence answers, for something that no document has."""
     items = sentence_questions(sentence, corpus)
     answerable = [item.question for item in items.amounts] + [fact.question for fact in items.facts]
-    answerable += [question for question, _, _ in text_cells(sentence)]
+    cells = list(cell_questions(sentence, corpus))
+    answerable += [cell.question for cell in cells if isinstance(cell, Fact)]
     for question in answerable:
         yield from _with_earlier_year(question, corpus, rng)
         yield from _with_other_code(question, corpus, rng)
-    for cell in cell_questions(sentence):
+    for cell in cells:
         yield from _with_earlier_year(cell.question, corpus, rng)
         yield from _with_other_city(cell.question, corpus, rng)
     name = _organisation(corpus)
@@ -94,7 +96,7 @@ def _with_earlier_year(question: str, corpus: Corpus, rng: random.Random) -> Ite
 
 def _with_other_code(question: str, corpus: Corpus, rng: random.Random) -> Iterator[str]:
     code = _CODE.search(question)
-    if code is None or "“" in question or not re.match(r"What (?:does|should you do)", question):
+    if code is None or "“" in question or not re.match(r"What (?:does|should I do)", question):
         return
     width = len(code["digits"])
     codes = (f"{code['letters']}{number}" for number in range(10 ** (width - 1), 10**width))

@@ -20,7 +20,7 @@ from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, gen
 )
 @dataclass(frozen=True)
 class SimpleFactual:
-    """Ask for definitions, meanings, persons, lists, reasons and other facts of a sentence."""
+    """Ask for persons, places, times, frequencies, conditions, lists and cells of words."""
 
     def drafts(self, excerpt: Excerpt, corpus: Corpus, rng: random.Random) -> Iterable[Draft]:
         """Return drafts of questions on an excerpt."""

@@ -29,9 +29,16 @@ _LIMITED = re.compile(
     r"(?i)\b(?:until|before|unless|except|only|all|every|both|always|necessarily|any longer|but)\b"
 )
 """Words that limit a negation: what is "not refunded until" a date is refunded."""
+_CAUSE = re.compile(r"(?i)\b(?:because|since|owing to|due to|on account of)\b")
+"""Words of a reason, which would hold for the contrary in a question: "permitted because of the risk"."""
 _NEGATION = re.compile(r"(?i)\b(?:no|not|never|nobody|nothing|none|nor|neither|cannot|without)\b")
+_UNCERTAIN = word_set("would could might")
+_VAGUE = re.compile(
+    r"(?i)\b(?:always|usually|often|sometimes|something|anything|simply|merely|only|as I like)\b"
+)
+"""Words of statements that are no rule, or a limited one."""
 _OBLIGED, _ALLOWED = word_set("must should"), word_set("can may could")
-_MAX_WORDS = 20
+_MAX_WORDS = 18
 
 
 @generator(
@@ -103,6 +110,8 @@ def _pair(source: Source) -> _Pair | None:
     # The patterns of words that deny or bound are English.
     if clause.language.code != "en" or clause.is_command or (head is not None and head.dep_ == "expl"):
         return None
+    if clause.lemma == "be" and not list(clause.constituents):
+        return None  # "cats are not", said of what stands before
     statement = source.statement()
     if clause.is_negative:
         return _denied(source, statement)
@@ -111,15 +120,18 @@ def _pair(source: Source) -> _Pair | None:
     question = source.ask("")
     hits = quantities(question)
     marks = {mark_of(part, clause) for part in clause.constituents}
-    is_rule = bool(clause.auxiliaries) or bool(marks & clause.language.words("condition marks"))
+    words = {each.lower_ for each in clause.auxiliaries}
+    if words & _UNCERTAIN or marks & clause.language.words("reason marks"):
+        return None
     if not hits:
+        is_rule = bool(words & (_OBLIGED | _ALLOWED)) and not _VAGUE.search(question)
         return _Pair(true=question) if is_rule and len(list(clause.constituents)) > 1 else None
     return _Pair(true=question, false=_false(question, hits, source))
 
 
 def _denied(source: Source, statement: str) -> _Pair | None:
     """Return the question for a statement that has one negation, which its answer gives."""
-    if len(_NEGATION.findall(statement)) != 1 or _LIMITED.search(statement):
+    if len(_NEGATION.findall(statement)) != 1 or _LIMITED.search(statement) or _CAUSE.search(statement):
         return None
     clause = source.clause
     first = clause.auxiliaries[0] if clause.auxiliaries else None

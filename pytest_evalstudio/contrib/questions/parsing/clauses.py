@@ -115,6 +115,8 @@ def clauses(doc: Doc, language: Language) -> list[Clause]:
         return []
     results: list[Clause] = []
     verbs = _verbs(roots[0], language)
+    if any(_has_lost_subject(verb, language) for verb in verbs[1:]):
+        return []
     for verb in verbs:
         first = results[0] if results else None
         clause = _clause(verb, first, language, is_single=len(verbs) == 1)
@@ -124,6 +126,18 @@ def clauses(doc: Doc, language: Language) -> list[Clause]:
             break
         results.append(clause)
     return results
+
+
+def _has_lost_subject(verb: Token, language: Language) -> bool:
+    """Report whether a joined verb follows a noun that was taken for a part of the first clause.
+
+    "Turnover was £5 million and costs were £4 million" is not about a turnover of costs.
+    """
+    if any(each.dep_ in language.words("subjects") for each in verb.children):
+        return False
+    group = [each for each in verb.children if each.dep_ in language.words("auxiliaries") and each.i < verb.i]
+    before = min(each.i for each in (verb, *group)) - 1
+    return before >= 0 and verb.doc[before].pos_ in ("NOUN", "PROPN", "NUM")
 
 
 def _verbs(root: Token, language: Language) -> list[Token]:
@@ -139,7 +153,7 @@ def _is_joined(token: Token, language: Language) -> bool:
 
 
 def _clause(verb: Token, first: Clause | None, language: Language, *, is_single: bool) -> Clause | None:
-    if verb.pos_ not in _VERBAL:
+    if verb.pos_ not in _VERBAL or verb.tag_ == "MD":
         return None
     subjects, auxiliaries, negations = [], [], []
     parts: list[Part] = []
@@ -165,9 +179,13 @@ def _clause(verb: Token, first: Clause | None, language: Language, *, is_single:
         head, subject = first.subject_head, first.subject
         # A tagger may read "kept" in "is copied and kept" as a past.
         is_participle = verb.lower_.endswith(("ed", "pt", "ld", "nt", "id", "ade"))
-        shares = verb.tag_ in ("VB", "VBN") or (first.is_passive and verb.tag_ == "VBD" and is_participle)
+        modals = [each for each in first.auxiliaries if each.tag_ == "MD"]
+        shares = verb.tag_ == "VBN" or (first.is_passive and verb.tag_ == "VBD" and is_participle)
+        if verb.tag_ == "VB":
+            shares = bool(modals)  # "repairs are carried out here and take a day"
         if not auxiliaries and shares and not first.is_command:
-            auxiliaries, negations = list(first.auxiliaries), [None] * first.is_negative
+            auxiliaries = modals if verb.tag_ == "VB" else list(first.auxiliaries)
+            negations = [None] * first.is_negative
     elif head is None and not _is_command(verb, auxiliaries, language):
         return None
     if first is not None and first.is_command != (head is None):
@@ -249,6 +267,11 @@ def _is_unsure(child: Token, verb: Token, subject: Token | None, language: Langu
         return subject is None or child.i < verb.i  # "the tablets are safe, he said"
     if child.dep_ in ("mark", "cp"):
         return True  # a subordinate clause that is read as a second main clause
+    labels = {each.dep_ for each in child.children}
+    if child.dep_ in language.words("prepositions") and "cc" in labels and "conj" not in labels:
+        return True  # "For repairs and for tests the fee is £5"
+    if child.dep_ == "cc" and 0 < child.i < verb.i:
+        return True
     if child.dep_ == "cc" and child.i > verb.i:
         return not any(_is_joined(each, language) for each in verb.children)
     nominal = language.words("objects") | language.words("measures")

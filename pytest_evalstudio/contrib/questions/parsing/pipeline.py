@@ -86,8 +86,13 @@ def _has_verb(doc: Doc) -> bool:
 
 def _is_misread(token: Token, readings: Any) -> bool:
     """Report whether a verb before an amount was read as a noun: "a ticket costs £15"."""
-    is_noun = token.lower_ in readings and token.tag_.startswith("N")
+    if token.lower_ not in readings:
+        return False
+    # A verb whose subject is read as a part of a compound: "each further child costs".
+    has_subject = any("subj" in each.dep_ for each in token.children)
+    is_compound = any(each.dep_ in ("compound", "det") and each.i < token.i for each in token.children)
     following = token.doc[token.i + 1 : token.i + 2]
+    is_noun = token.tag_.startswith("N") or (is_compound and not has_subject)
     return is_noun and any(each.like_num or each.is_currency for each in following)
 
 
@@ -100,8 +105,17 @@ def word_of(token: Token) -> str:
 def lemma_of(token: Token, table: Language) -> str:
     """Return the base form of a word."""
     if not token.doc.user_data.get("words"):
-        return str(token.lemma_.lower())
+        return _checked_lemma(token)
     return table.entries("bases of ambiguous verbs").get(word_of(token).lower(), str(token.lemma_.lower()))
+
+
+def _checked_lemma(token: Token) -> str:
+    """Return the base form of a word, with the "e" that a lemmatizer drops: "rated" is no form of "rat"."""
+    base, word = str(token.lemma_.lower()), str(token.lower_)
+    if token.tag_ not in ("VBD", "VBN") or not word.endswith("ed") or not base:
+        return base
+    forms = (f"{base}ed", f"{base}d", f"{base}{base[-1]}ed", f"{base[:-1]}ied")
+    return base if word in forms or not word.startswith(base) else word[:-1]
 
 
 def available_pipeline(choice: str | None) -> str:

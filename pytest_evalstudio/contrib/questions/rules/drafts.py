@@ -7,10 +7,11 @@ from collections.abc import Container, Iterator
 
 from pytest_evalstudio.contrib.questions.quantities import Kind, pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.conditions import stated_condition
+from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.lists import MAX_SENTENCES, list_draft
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
-from pytest_evalstudio.contrib.questions.rules.tables import cell_questions, text_before_table, text_cells
+from pytest_evalstudio.contrib.questions.rules.tables import cell_questions
 from pytest_evalstudio.contrib.questions.rules.wording import as_customer, uncapitalised
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 
@@ -21,7 +22,7 @@ TEMPORAL: tuple[Kind, ...] = ("date", "period")
 def quantity_drafts(excerpt: Excerpt, corpus: Corpus, kinds: Container[Kind]) -> Iterator[Draft]:
     """Yield a draft for each quantity of some kinds that the sentences and tables of an excerpt state."""
     for sentence in excerpt.sentences:
-        cells = cell_questions(sentence, text_before_table(sentence, corpus))
+        cells = [cell for cell in cell_questions(sentence, corpus) if isinstance(cell, QuantityQuestion)]
         labelled = labelled_questions(sentence, corpus)
         for item in (*sentence_questions(sentence, corpus).amounts, *labelled, *cells):
             if item.quantity.kind in kinds:
@@ -38,15 +39,14 @@ def fact_drafts(excerpt: Excerpt, corpus: Corpus) -> Iterator[Draft]:
     for number, sentence in enumerate(excerpt.sentences):
         if draft := list_draft(excerpt.sentences[number : number + MAX_SENTENCES], corpus):
             yield draft
-        for fact in sentence_questions(sentence, corpus).facts:
+        cells = [cell for cell in cell_questions(sentence, corpus) if isinstance(cell, Fact)]
+        for fact in (*sentence_questions(sentence, corpus).facts, *cells):
             yield Draft(
                 question=fact.question,
                 answer=fact.answer,
                 condition=fact.condition,
                 evidence=sentence,
             )
-        for question, answer, condition in text_cells(sentence):
-            yield Draft(question=question, answer=answer, condition=condition, evidence=sentence)
 
 
 _LABELLED = re.compile(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.questions.rules.conditions import keywords_condition
-from pytest_evalstudio.contrib.questions.rules.wording import as_customer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,4 +26,4 @@ def make_fact(question: str, answer: str, condition: str = "") -> Fact | None:
     required = condition or keywords_condition(answer)
     if not required or not question:
         return None
-    return Fact(question=as_customer(question), answer=answer.strip(), condition=required)
+    return Fact(question=question, answer=answer.strip(), condition=required)

@@ -1,4 +1,4 @@
-"""Questions for the facts of a clause: persons, reasons, conditions, means, places and things."""
+"""Questions for the facts of a clause: persons, conditions, means, places, times and lists."""
 
 from __future__ import annotations
 
@@ -16,10 +16,28 @@ from pytest_evalstudio.contrib.questions.rules.composition import (
 from pytest_evalstudio.contrib.questions.rules.conditions import items_condition
 from pytest_evalstudio.contrib.questions.rules.fact import Fact, make_fact
 from pytest_evalstudio.contrib.questions.rules.slots import time_conditions
+from pytest_evalstudio.contrib.questions.rules.wording import as_customer
 
 _MIN_WORDS = 3
 """Fewest words of a thing that a question asks for, and of a condition."""
 _MAX_ANSWER_WORDS = 22
+_VAGUE = frozenset(
+    {
+        "something",
+        "anything",
+        "somebody",
+        "someone",
+        "that",
+        "this",
+        "so",
+        "yours",
+        "mine",
+        "one",
+        "such",
+        "would",
+    }
+)
+_MAX_AGENT_WORDS = 9
 
 
 def fact_questions(source: Source) -> Iterator[Fact]:
@@ -50,6 +68,8 @@ def _agent(source: Source) -> Iterator[Fact | None]:
         noun = next((each for each in part.head.children if each.dep_ == "pobj"), None)
         if noun is None or not _is_person(noun.lemma_, noun.ent_type_, clause) or not clause.is_passive:
             continue
+        if len(part.tokens) > _MAX_AGENT_WORDS:
+            continue
         question = source.ask(clause.language.phrase("agent"), _indices(part))
         yield make_fact(_active(source, part) or question, source.text(part.tokens[1:]))
 
@@ -74,9 +94,8 @@ def _active(source: Source, agent: Part) -> str:
     after = [source.text(part.tokens) for part in words if part.start > start]
     fronted = [source.text(part.tokens) for part in words if part.start < clause.subject[0].i]
     phrase = clause.language.phrase("person")
-    return (
-        " ".join(filter(None, [phrase, *before, verb, source.text(clause.subject), *after, *fronted])) + "?"
-    )
+    words_in_order = [phrase, *before, verb, source.text(clause.subject), *after, *fronted]
+    return as_customer(" ".join(filter(None, words_in_order)) + "?")
 
 
 def _is_person(lemma: str, entity: str, clause: Clause) -> bool:
@@ -101,9 +120,7 @@ def _actor(source: Source) -> Iterator[Fact | None]:
         return
     if any(each.lower_ in clause.language.words("negative words") for each in clause.verb.doc):
         return
-    is_bare = not is_plural(head) and not any(
-        each.dep_ in ("det", "poss", "compound") for each in head.children
-    )
+    is_bare = not any(each.dep_ in ("det", "poss", "compound") for each in head.children)
     if is_bare and head.pos_ != "PROPN":
         return  # "supervisor means a user": a word, no person
     objects = [part for part in clause.constituents if part.role in clause.language.words("objects")]
@@ -116,17 +133,6 @@ def _actor(source: Source) -> Iterator[Fact | None]:
     yield make_fact(source.ask_subject(clause.language.phrase("person")), source.text(clause.subject))
 
 
-def _reason(source: Source) -> Iterator[Fact | None]:
-    """Yield the question for a reason: "Why must the lid be closed?"."""
-    clause = source.clause
-    language = clause.language
-    for part in clause.constituents:
-        is_reason = mark_of(part, clause) in language.words("reason marks")
-        is_phrase = part.tokens[0].lower_ == "because" and len(part.tokens) > 2
-        if (is_reason or is_phrase) and part.start > clause.verb.i:
-            yield make_fact(source.ask(language.phrase("reason"), _indices(part)), source.text(part.tokens))
-
-
 def _condition(source: Source) -> Iterator[Fact | None]:
     """Yield the question for a condition: "In which case may the board end the tenancy?"."""
     clause = source.clause
@@ -137,22 +143,18 @@ def _condition(source: Source) -> Iterator[Fact | None]:
         if part.tokens[0].lower_ != mark or is_dispensable(part, clause) or _has_other_pronoun(part, clause):
             continue
         others = [other for other in clause.constituents if other is not part]
-        if (
-            len(marked) > 1
-            or clause.is_command
-            or len(part.tokens) < _MIN_WORDS
-            or not (others or clause.is_passive)
-        ):
-            continue
-        if mark == "until":
-            phrase = language.phrase("date after").format(before=mark.capitalize())
-            yield make_fact(source.ask(phrase, _indices(part)), source.text(part.tokens))
-        elif mark == "if":
+        is_short = len(part.tokens) < _MIN_WORDS or not (others or clause.is_passive)
+        is_short |= any(each.lower_ == "would" for each in clause.auxiliaries)
+        if mark == "if" and len(marked) == 1 and not clause.is_command and not is_short and _is_plain(part):
             yield make_fact(
                 source.ask(language.phrase("condition"), _indices(part)), source.text(part.tokens)
             )
-        elif mark in language.words("moment marks") and part.head.pos_ in ("VERB", "AUX"):
-            yield make_fact(source.ask(language.phrase("moment"), _indices(part)), source.text(part.tokens))
+
+
+def _is_plain(part: Part) -> bool:
+    """Report whether a condition is in the present, and names what it is about."""
+    words = {each.lower_ for each in part.tokens}
+    return not words & _VAGUE and part.head.tag_ != "VBD"
 
 
 def _has_other_pronoun(part: Part, clause: Clause) -> bool:
@@ -171,11 +173,12 @@ def _consequence(source: Source) -> Iterator[Fact | None]:
     ]
     if (
         len(marks) != 1
-        or mark_of(marks[0], clause) not in ("if", "when")
+        or mark_of(marks[0], clause) != "if"
+        or not _is_plain(marks[0])
         or len(marks[0].tokens) < _MIN_WORDS
     ):
         return
-    if not clause.is_single or marks[0].tokens[0].lower_ != mark_of(marks[0], clause):
+    if marks[0].start == 0 or not clause.is_single or marks[0].tokens[0].lower_ != mark_of(marks[0], clause):
         return
     words = {each.lower_ for each in marks[0].tokens}
     if words & set(language.entries("pronouns")) and not words & {"you", "we"}:
@@ -185,10 +188,11 @@ def _consequence(source: Source) -> Iterator[Fact | None]:
     modals = [each.lower_ for each in clause.auxiliaries if each.lower_ in ("must", "should")]
     if clause.is_command or (modals and clause.subject[-1].lower_ == "you"):
         modal = modals[0] if modals else language.entries("command")["auxiliary"]
-        beginning = f"What {modal} you do {text[0].lower() + text[1:]}?"
+        beginning = f"What {modal} I do {text[0].lower() + text[1:]}?"
+    beginning = as_customer(beginning)
     rest = [part for part in clause.parts if part is not marks[0]]
     answer = Source(clause=_with(clause, rest), overrides=source.overrides).statement()
-    if not {"may", "can", "could"} & {each.lower_ for each in clause.auxiliaries}:
+    if not {"may", "can", "could", "would"} & {each.lower_ for each in clause.auxiliaries}:
         yield make_fact(beginning, answer)
 
 
@@ -199,13 +203,19 @@ def _with(clause: Clause, parts: Sequence[Part]) -> Clause:
 def _means(source: Source) -> Iterator[Fact | None]:
     """Yield the question for a means: "How is payment made?"."""
     clause = source.clause
-    if clause.is_negative or sum(part.tokens[0].lower_ == "by" for part in clause.constituents) != 1:
+    if (
+        not clause.is_passive
+        or clause.is_negative
+        or sum(part.tokens[0].lower_ == "by" for part in clause.constituents) != 1
+    ):
         return
     for part in clause.constituents:
         first = part.tokens[0].lower_
         if part.role not in clause.language.words("prepositions") or first != "by" or len(part.tokens) < 2:
             continue
         noun = part.tokens[1]
+        if noun.lower_ == "default":
+            continue
         if noun.lemma_.lower() in clause.language.words("person words") | clause.language.words(
             "general persons"
         ):
@@ -227,7 +237,7 @@ def _place(source: Source) -> Iterator[Fact | None]:
         is_place = noun is not None and (
             noun.lemma_.lower() in language.words("place words") or noun.ent_type_ in ("GPE", "LOC", "FAC")
         )
-        if is_place and part.start > clause.verb.i and clause.lemma != "be" and not clause.is_negative:
+        if is_place and part.start > clause.verb.i and clause.is_passive and not clause.is_negative:
             yield make_fact(source.ask(language.phrase("place"), _indices(part)), source.text(part.tokens))
 
 
@@ -235,7 +245,7 @@ def _frequency(source: Source) -> Iterator[Fact | None]:
     """Yield the question for how often something happens: "How often is the bin emptied?"."""
     clause = source.clause
     language = clause.language
-    if clause.lemma in language.words("changing verbs"):
+    if clause.lemma in language.words("changing verbs") or any(each.like_num for each in clause.subject):
         return
     if clause.is_negative or sum(each.lower_ in language.words("recurring") for each in clause.verb.doc) > 1:
         return
@@ -304,43 +314,19 @@ def _thing(source: Source) -> Iterator[Fact | None]:
         # A phrase behind the object may belong to it: "a breach without danger".
         full = text_of(list(part.head.subtree))
         if full != text_of(part.tokens):
-            text = full if items_condition(full) else ""
+            text = full
         if (
-            text
+            items_condition(text)
             and part.start > clause.verb.i
             and not any(other.start > part.start for other in clause.constituents)
         ):
             yield make_fact(source.ask(language.phrase("thing"), _indices(part)), text, items_condition(text))
 
 
-def _definition(source: Source) -> Iterator[Fact | None]:
-    """Yield the question for what something is: "What is the guest network?"."""
-    clause = source.clause
-    head = clause.subject_head
-    if (
-        clause.lemma != "be"
-        or head is None
-        or clause.auxiliaries
-        or clause.is_negative
-        or not clause.is_first
-    ):
-        return
-    nouns = [part for part in clause.constituents if part.role == "attr" and part.start > clause.verb.i]
-    if len(nouns) != 1 or head.pos_ not in ("NOUN", "PROPN") or is_plural(head) or len(clause.subject) > 6:
-        return
-    text = source.text(nouns[0].tokens)
-    is_described = text.split()[0].lower() in ("a", "an") and len(text.split()) > _MIN_WORDS
-    if is_described and not quantities_and_counts(text):
-        others = [part for part in clause.constituents if part is not nouns[0]]
-        if not others:
-            yield make_fact(source.ask(clause.language.phrase("definition"), _indices(nouns[0])), text)
-
-
 _Rule = Callable[[Source], Iterator[Fact | None]]
 _RULES: tuple[_Rule, ...] = (
     _agent,
     _actor,
-    _reason,
     _consequence,
     _condition,
     _frequency,
@@ -348,5 +334,4 @@ _RULES: tuple[_Rule, ...] = (
     _place,
     _day,
     _thing,
-    _definition,
 )

@@ -11,6 +11,7 @@ from pytest_evalstudio.contrib.questions.parsing.pipeline import open_pipeline
 from pytest_evalstudio.contrib.questions.rules.composition import Source
 from pytest_evalstudio.contrib.questions.rules.conditions import list_condition
 from pytest_evalstudio.contrib.questions.rules.fact import make_fact
+from pytest_evalstudio.contrib.questions.rules.wording import as_customer
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft
 
 _MARK = re.compile(r"^(?:[-–•*]|\(?[a-z]\)|\d+[.)])\s")
@@ -83,14 +84,15 @@ def _question(lead: str, corpus: Corpus) -> str:
         if _UNCLEAR.search(match["rest"]) or len(match["rest"].split()) < _MIN_WORDS:
             return ""
         if match["noun"]:
-            return f"Which {match['noun']} {match['aux']} {match['rest']}?"
-        return f"What {'is' if match['aux'] == 'are' else match['aux']} {match['rest']}?"
+            return as_customer(f"Which {match['noun']} {match['aux']} {match['rest']}?")
+        return as_customer(f"What {'is' if match['aux'] == 'are' else match['aux']} {match['rest']}?")
     lead = re.sub(r"\s(?:that|the following)$", "", lead)
     pipeline = open_pipeline(corpus.pipeline)
     doc = pipeline.parse(f"{lead} {_OBJECT}.") if pipeline is not None else None
     if pipeline is None or doc is None:
         match = _PLAIN_LEAD.fullmatch(lead)
-        return f"What {match['aux']} {match['subject'].lower()} {match['verb']}?" if match else ""
+        question = f"What {match['aux']} {match['subject'].lower()} {match['verb']}?" if match else ""
+        return as_customer(question)
     for clause in clauses(doc, pipeline.language):
         last = list(clause.constituents)[-1:]
         if not last or last[0].tokens[-1].text != _OBJECT or clause.is_negative or not clause.is_first:

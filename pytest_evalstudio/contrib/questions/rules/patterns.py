@@ -72,6 +72,6 @@ def pattern_facts(text: str, corpus: Corpus) -> Iterator[Fact]:
     parts = statement(text)
     if parts is None or parts.verb != "is" or parts.is_negative or not re.match(r"(?i)an?\s", parts.rest):
         return
-    fact = make_fact(f"What is {uncapitalised(parts.subject, corpus)}?", parts.rest)
+    fact = make_fact(as_customer(f"What is {uncapitalised(parts.subject, corpus)}?"), parts.rest)
     if fact is not None and len(parts.rest.split()) > 2:
         yield fact

@@ -16,9 +16,11 @@ from pytest_evalstudio.contrib.questions.parsing.statements import bare_statemen
 from pytest_evalstudio.contrib.questions.rules.amounts import amount_questions
 from pytest_evalstudio.contrib.questions.rules.cases import single_statements
 from pytest_evalstudio.contrib.questions.rules.composition import Source
+from pytest_evalstudio.contrib.questions.rules.consequences import consequence
 from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.facts import fact_questions
 from pytest_evalstudio.contrib.questions.rules.patterns import pattern_amounts, pattern_facts
+from pytest_evalstudio.contrib.questions.rules.simplification import implied_statements
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion, slots
 from pytest_evalstudio.contrib.questions.rules.wording import uncapitalised
 from pytest_evalstudio.contrib.questions.words import word_table
@@ -38,7 +40,12 @@ class SentenceQuestions:
     sources: tuple[Source, ...] = ()
 
 
-_JOINT = re.compile(r";\s|,\s(?:while|whereas)\s")
+_JOINT = re.compile(
+    r";\s|,\s(?:while|whereas)\s|(?<=\b[ap]\.m\.)\s(?=[A-Z][a-z]+\s[a-z])|(?<=°[CF]\.)\s(?=[A-Z])"
+)
+"""Boundaries of statements, with ends of sentences that a splitter takes for an abbreviation."""
+_REMARK = re.compile(r"\s\((?![a-z]\)|[ivx]{1,4}\)|\d{1,2}\))[^()]{1,120}\)")
+_TITLE = re.compile(r"(?i)(?:mr|mrs|ms|miss|dr|prof|sir|lady|sister)\b")
 _FIRST_PERSON = re.compile(r"\b(?:I|[Mm]y|me|mine)\b")
 """Words of a writer who is not named."""
 _NONE = SentenceQuestions()
@@ -61,12 +68,16 @@ def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
     amounts: dict[str, QuantityQuestion] = {}
     facts: dict[str, Fact] = {}
     sources: list[Source] = []
-    for statement in _statements(text):
+    for number, statement in enumerate(_statements(text)):
         doc = pipeline.parse(statement)
         if doc is None:
             continue
+        if following := consequence(doc, pipeline.language):
+            facts[following.question] = following
         hits, offsets = slots(statement), _offsets(doc)
-        for source in _sources(doc, sentence, pipeline, corpus):
+        # A pronoun of a later statement stands for a noun of this sentence.
+        origin = sentence if number == 0 else ""
+        for source in _sources(doc, origin, pipeline, corpus):
             sources.append(source)
             amounts |= {each.question: each for each in amount_questions(source, hits, offsets)}
             # An answer may have a noun in place of a pronoun.
@@ -75,15 +86,33 @@ def sentence_questions(sentence: str, corpus: Corpus) -> SentenceQuestions:
                 for each in fact_questions(source)
                 if parse_condition(each.condition).check(text)
             }
+        asked = {each.quantity.text for each in amounts.values()}
+        if any(quantity.text not in asked for quantity, _ in hits):
+            for each in _implied(statement, doc, origin, pipeline, corpus):
+                if each.quantity.text not in asked:
+                    amounts.setdefault(each.question, each)
     return SentenceQuestions(
         amounts=tuple(amounts.values()), facts=tuple(facts.values()), sources=tuple(sources)
     )
 
 
+def _implied(
+    statement: str, doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus
+) -> Iterator[QuantityQuestion]:
+    """Yield the questions for the quantities of shorter statements."""
+    for text in implied_statements(statement, doc, pipeline):
+        short = pipeline.parse(text)
+        if short is None:
+            continue
+        hits, offsets = slots(text), _offsets(short)
+        for source in _sources(short, sentence, pipeline, corpus):
+            yield from amount_questions(source, hits, offsets)
+
+
 def _statements(text: str) -> Iterator[str]:
     """Yield the statements that semicolons and "while" join, and the single cases of each."""
-    for part in _JOINT.split(text.removesuffix(".")):
-        yield from single_statements(f"{part[:1].upper()}{part[1:]}.")
+    for part in _JOINT.split(_REMARK.sub("", text).removesuffix(".")):
+        yield from single_statements(f"{part[:1].upper()}{part[1:].removesuffix('.')}.")
 
 
 def _offsets(doc: Doc) -> list[int]:
@@ -101,11 +130,19 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
     if doc[0].lower_ in linking:
         return
     base = {0: _first_word(doc, pipeline, corpus), **_titled(doc, pipeline)}
+    # "must therefore be checked", "may also claim"
+    base |= {
+        token.i: "" for token in doc if token.i and token.lower_ in pipeline.language.words("linking adverbs")
+    }
     antecedent: tuple[Token | None, str] = (None, "")
     for clause in clauses(doc, pipeline.language):
         overrides = dict(base)
         head = clause.subject_head
-        if head is not None and head.lower_ in pipeline.language.words("deictic words"):
+        if (
+            head is not None
+            and head.lower_ in pipeline.language.words("deictic words")
+            and not _is_described(head)
+        ):
             break
         if (
             head is not None
@@ -117,12 +154,18 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
             if noun is None:
                 noun, text = _subject_before(sentence, pipeline, corpus)
             number = pipeline.language.entries("pronouns")[head.lower_]
-            if noun is None or number == "person" or is_plural(noun) != (number == "plural"):
+            is_person = noun is not None and (noun.ent_type_ == "PERSON" or _TITLE.match(text))
+            if noun is None or number == "person" or is_person or is_plural(noun) != (number == "plural"):
                 break
             overrides[head.i] = text
         elif head is not None and clause.is_first:
             antecedent = (head, text_of(clause.subject, overrides))
         yield Source(clause=clause, overrides=overrides, not_word=pipeline.language.entries("words")["not"])
+
+
+def _is_described(head: Token) -> bool:
+    """Report whether a clause says who is meant: "those who register"."""
+    return head.lower_ == "those" and any(each.dep_ == "relcl" for each in head.children)
 
 
 def _first_word(doc: Doc, pipeline: Pipeline, corpus: Corpus) -> str:
@@ -132,6 +175,8 @@ def _first_word(doc: Doc, pipeline: Pipeline, corpus: Corpus) -> str:
     if doc[0].pos_ in ("DET", "ADP", "PRON", "SCONJ", "ADV") and word != "I":
         return word[0].lower() + word[1:]
     has_capital = doc[0].pos_ == "NOUN" and "nouns" in pipeline.language.entries("words")
+    # A singular without an article that is tagged as a name.
+    is_name |= doc[0].tag_ == "NNP" and "subj" in doc[0].dep_
     return word if is_name or has_capital else uncapitalised(word, corpus)
 
 
@@ -159,7 +204,9 @@ def _subject_before(sentence: str, pipeline: Pipeline, corpus: Corpus) -> tuple[
     if head.pos_ not in ("NOUN", "PROPN") or len(parsed[0].subject) > 8:
         return None, ""
     first = parsed[0].subject[0]
-    overrides = {first.i: uncapitalised(word_of(first), corpus)} if first.i == 0 else {}
+    overrides = _titled(doc, pipeline)
+    if first.i == 0:
+        overrides = {0: _first_word(doc, pipeline, corpus), **overrides}
     text = text_of(parsed[0].subject, overrides)
     for article in ("a ", "an "):
         text = f"the {text.removeprefix(article)}" if text.startswith(article) else text

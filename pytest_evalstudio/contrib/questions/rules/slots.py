@@ -93,4 +93,4 @@ def _is_range(text: str, first: Quantity, last: Quantity) -> bool:
         return True
     is_joined = between in (" to ", "–", "-") and first.kind in ("number", last.kind)
     # After "from" it is a change: "rose from 5 to 10 %".
-    return is_joined and not before.endswith("from ")
+    return is_joined and not before.lower().endswith("from ")

@@ -9,10 +9,12 @@ from typing import NamedTuple
 from pytest_evalstudio.contrib.questions.corpus import singular
 from pytest_evalstudio.contrib.questions.quantities import pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.conditions import keywords_condition, quantity_condition
+from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
+from pytest_evalstudio.contrib.questions.rules.wording import uncapitalised
 from pytest_evalstudio.contrib.questions.words import word_set, word_table
 from pytest_evalstudio.core.plugins.generator import Corpus
-from pytest_evalstudio.formats.condition import Regexp
+from pytest_evalstudio.formats.condition import Regexp, parse_condition
 
 _TASKS = word_table("task verbs")
 _DETERMINERS = word_table("determiners")
@@ -20,25 +22,41 @@ _PROPERTIES = word_table("attributes") | word_table("properties of rows")
 _INHERENT = word_table("inherent properties")
 _PLACE_HEADS = word_table("place heads")
 _AREA_HEADS = word_set("area district region zone")
-_GENERIC = word_set("type kind category class item name description option")
+_GENERIC = word_set("type kind category class item name description option service extra part object product")
 """Heads of first columns that do not say what the rows are."""
-_LINKS = word_set("of for in on at to with from by per")
-_MAX_NAME_WORDS = 2
-_MAX_ROW_WORDS = 6
-_MAX_TEXT_CHARS = 300
-_MAX_CELL_CHARS = 100
-"""A quantity with its bound and rate is shorter; patterns of cells take more than linear time."""
-_HOW_MUCH = "How much is"
-_SERVICES = word_set("service transaction task activity work event")
-"""Heads of first columns whose rows of several words are named without the head."""
 _VALUES = word_set("value values specification data figure rating")
-"""Heads of second columns whose rows are properties of one thing."""
+"""Heads of second columns whose rows are such properties."""
+_SPECIFIED = word_set("property feature characteristic parameter specification metric")
+"""Heads of first columns whose rows are properties of one thing."""
 _FREQUENCIES = word_set("interval frequency schedule")
-_PLAIN_NAME = re.compile(r"[A-Z][\w'’-]*(?:\s[\w'’-]+)*")
-"""Name of a row or column without remarks, numbers of items, or several things."""
-_MASS = re.compile(r"\w*ing|insurance|maintenance|assistance|storage|postage|leave|access|cover|care|work")
+_LINKS = word_set("of for in on at to with from by per")
+_MAX_ROW_WORDS, _MAX_HEAD_WORDS = 8, 6
+_MAX_CELL_CHARS, _MAX_CELL_WORDS = 100, 14
+"""A quantity with its bound and rate is shorter; patterns of cells take more than linear time."""
+_ROW = re.compile(r"[A-Za-z][\w’'-]*(?:[ ,][\w’'/,-]+|\s[\w’'/-]+)*")
+"""Name of a row without remarks."""
+_HEAD = re.compile(
+    r"(?P<noun>[A-Z][A-Za-z’'-]*(?:\s[\w’'/-]+)*?)(?:\s\((?P<unit>[^()]{1,25})\)|\sin\s(?P<in>\S+))?"
+)
+_NO_NOUN = re.compile(
+    r"(?i)(?:how|when|who|where|what|which|note|remarks?|comments?|no)\b|.*(?:\w{3}ed|\b(?:by|at|to|with|from|for|paid|open))$"
+)
+"""Heads that "What is the … for …?" cannot ask for."""
+_CODE = re.compile(r"\b[A-Z\d]{1,2}$")
+"""Name of a group as a column: "Category A"."""
+_CLAUSE = re.compile(r"(?i)\b(?:is|are|was|were|has|have|does|do|did|not|cannot|can|will|must)\b")
+_COLUMNS = {"telephone": "telephone number", "phone": "telephone number", "tel": "telephone number"}
+"""Names of columns in full."""
+_OTHERS = re.compile(r"(?i)(?:all |any )?others?\b")
+"""Rows that only the rows before them explain."""
+_EMPTY = re.compile(r"(?i)(?:yes|no|none|n/?a|[–—-]|free|as (?:required|needed|agreed))?\.?")
+_MASS = re.compile(
+    r"\w*ing|insurance|maintenance|assistance|storage|postage|leave|access|cover|care|work|service|equipment|water|data"
+    r"|money|waste"
+)
 """Nouns that have no article."""
-_TRAILING_ADVERB = re.compile(r"\s(?:abroad|online|overseas|worldwide)$")
+_BARE = re.compile(r"^(?:all|any|each|every|no|the)\b|\b(?:and|or|abroad|online|\w+ing)\b|[A-Z]{2}|\d")
+"""Names of rows that have no article."""
 _TIME_HEAD = re.compile(
     r"(?P<units>(?:paid\s|working\s|calendar\s)?(?:hours|days|weeks|months))(?P<rest>\s(?:per|a|in)\s.+)?"
 )
@@ -58,6 +76,8 @@ _SIGNAL = re.compile(
     r"|indicator|alarm)s?"
 )
 """Heads of first columns whose rows mean something."""
+_VISIBLE = ("light", "signal", "symbol", "indicator", "alarm")
+_MEANINGS, _REMEDIES = word_set("meaning cause fault problem"), ("what to do", "action", "remedy", "solution")
 _RULE = re.compile(r":?-{2,}:?")
 
 
@@ -66,41 +86,19 @@ class _Table(NamedTuple):
     rows: list[list[str]]
 
 
-def text_before_table(sentence: str, corpus: Corpus) -> str:
-    """Return the two sentences before a table, "" for other text."""
-    if not sentence.startswith("|") or sentence not in corpus.sentences:
-        return ""
-    at = corpus.sentences.index(sentence)
-    return " ".join(corpus.sentences[max(0, at - 2) : at])
-
-
-def cell_questions(text: str, before: str = "") -> Iterator[QuantityQuestion]:
-    """Yield a question for each cell that its column and row name, e.g. the fee for the Plus account.
-
-    Args:
-        text: of a table.
-        before: text before the table, which may say what its rows are: "four types of membership".
-    """
+def cell_questions(text: str, corpus: Corpus) -> Iterator[QuantityQuestion | Fact]:
+    """Yield a question for each cell that its column and row name, e.g. the fee for the Plus account."""
     table = _table(text)
     if table is None:
         return
-    if not table.heads[0]:
-        yield from _questions_by_column(table)
-        return
-    label = _label(table.heads[0].lower(), before)
-    is_specification = len(table.heads) == 2 and table.heads[1].lower() in _VALUES
+    before = _text_before(text, corpus)
     for row in table.rows:
         # A row may be shorter than the head.
         for head, cell in zip(table.heads[1:], row[1:], strict=False):
-            noun = head.lower().split()[-1] if head else ""
-            name = _row_name(row[0], label, noun) if label and noun in _PROPERTIES else ""
-            question = f"What is the {_lower(head)} {name}?" if name else ""
-            if is_specification:
-                question = _property_question(row[0])
-            elif not question or (label in _SERVICES and len(row[0].split()) > 1):
-                question = _row_question(row[0], head, table)
-            if question:
-                yield from _cell_question(question, cell)
+            if len(cell) > _MAX_CELL_CHARS or _EMPTY.fullmatch(cell):
+                continue
+            if question := _question(row[0], head, cell, table, corpus, before):
+                yield from _answered(question, cell)
 
 
 def cell_statements(text: str) -> Iterator[str]:
@@ -118,92 +116,6 @@ def cell_statements(text: str) -> Iterator[str]:
             yield f"{row[0]} {table.heads[0]} {head}: {cell}{counted}"
 
 
-def _property_question(name: str) -> str:
-    """Return the question for a row that is a property of the thing that a table describes."""
-    is_property = _PLAIN_NAME.fullmatch(name) and name.lower().split()[-1] in _PROPERTIES
-    return f"What is the {_lower(name)}?" if is_property else ""
-
-
-def _row_question(name: str, head: str, table: _Table) -> str:
-    """Return the question for a cell whose row is a thing or service of several words; "" in doubt."""
-    words = name.split()
-    is_plain = _PLAIN_NAME.fullmatch(name) and _PLAIN_NAME.fullmatch(head.split(" up to ")[0])
-    first = table.heads[0].lower()
-    is_nominal = len(words) > 1 or _is_plural([name.lower()])
-    if not is_plain or not is_nominal or len(words) > _MAX_ROW_WORDS or words[0].lower() in _TASKS:
-        return ""
-    if head == "Time" or first in _GENERIC - {"item", "description"} or first in _PLACE_HEADS | _AREA_HEADS:
-        return ""
-    row = _with_article(name)
-    if time := _TIME_HEAD.fullmatch(head.lower()):
-        rest = time["rest"] or ""
-        if row.endswith(" leave"):
-            return f"How many {time['units']} of {row} are there{rest}?"
-        return f"How many {time['units']} are there{rest} for {row}?"
-    if head.lower().split()[-1] in _PROPERTIES:
-        return f"What is the {_lower(head)} for {row}?"
-    groups = [other for other in table.heads[1:] if _is_plural(other.lower().split()[:1])]
-    is_price = head in groups and 2 * len(groups) >= len(table.heads) - 1
-    is_price &= not words[0].lower().endswith("ing")  # "Rowing boat" has an article, "Moving house" has none
-    return f"{_HOW_MUCH} {row} for {_lower(head)}?" if is_price else ""
-
-
-def _with_article(name: str) -> str:
-    """Return the name of a row with the article that its noun takes."""
-    text = _lower(name) if name[1:2].islower() else name
-    words = _TRAILING_ADVERB.sub("", text.lower()).split()
-    if _is_plural(words) or words[0].endswith("ing") or _MASS.fullmatch(_head(words)):
-        return text
-    return f"{'an' if text[0].lower() in 'aeiou' else 'a'} {text}"
-
-
-def text_cells(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield question, answer and condition for cells of words: meanings of codes, actions, frequencies."""
-    table = _table(text)
-    if table is None:
-        return
-    label = _SIGNAL.fullmatch(table.heads[0].lower())
-    for row in table.rows:
-        for head, cell in zip(table.heads[1:], row[1:], strict=False):
-            if len(cell) > _MAX_TEXT_CHARS:
-                continue
-            if label is None:
-                yield from _frequency(row[0], head, cell)
-            elif condition := keywords_condition(cell) if re.fullmatch(r"\D+\s\D+", cell) else "":
-                name = label["name"]
-                thing = (
-                    f"{name} {row[0]}" if re.fullmatch(r"[A-Z]+-?\d+", row[0]) else f"the {name} “{row[0]}”"
-                )
-                if head.lower() in ("meaning", "cause", "fault"):
-                    yield f"What does {thing} mean?", cell, condition
-                elif head.lower() in ("what to do", "action", "remedy"):
-                    yield f"What should you do in case of {thing}?", cell, condition
-
-
-def _frequency(name: str, head: str, cell: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the question for a task, or for a part and what is done to it: "How often should you …"."""
-    condition = _frequency_condition(cell)
-    words = name.split()
-    if not condition or not _PLAIN_NAME.fullmatch(name) or len(words) > _MAX_ROW_WORDS:
-        return
-    is_task = words[0].lower() in _TASKS and words[1:2] and words[1].lower() in _DETERMINERS
-    if head.lower() in _FREQUENCIES and is_task:
-        yield f"How often should you {_lower(name)}?", cell, condition
-    elif head.lower() in _TASKS and head.lower() not in _PROPERTIES and not is_task:
-        yield f"How often should you {head.lower()} the {_lower(name)}?", cell, condition
-
-
-def _frequency_condition(cell: str) -> str:
-    """Return the condition of a frequency: "every 3 months", "weekly"; "" for other text."""
-    text = cell.lower()
-    if unit := _ADVERBS.get(text):
-        others = "|".join(adverb for adverb, other in _ADVERBS.items() if other == unit)
-        return str(Regexp(rf"(?i)\b(?:{others}|(?:every|once an?|once per|each) {unit})\b"))
-    hits = quantities(cell)
-    is_period = len(hits) == 1 and hits[0].kind == "period" and text == f"every {hits[0].text.lower()}"
-    return quantity_condition(cell) if is_period else ""
-
-
 def _table(text: str) -> _Table | None:
     """Return the cells of a table with at least two columns; None for other text."""
     if not text.startswith("|"):
@@ -217,34 +129,158 @@ def _table(text: str) -> _Table | None:
     return _Table(cells[:width], [row for row in rows if row[0]])
 
 
-def _questions_by_column(table: _Table) -> Iterator[QuantityQuestion]:
-    """Yield questions for the cells of a table whose columns are years, or things with a name."""
-    for row in table.rows:
-        if not re.fullmatch(r"[A-Z][a-z]+(?:\s[a-z]+)*", row[0]):
-            continue
-        name = _lower(row[0])
-        for head, cell in zip(table.heads[1:], row[1:], strict=False):
-            is_year = re.fullmatch(r"(?:19|20)\d\d", head)
-            is_named = re.fullmatch(r"[A-Z].*\d.*", head)
-            kind = next((quantity.kind for quantity in quantities(cell)), None)
-            if is_year and kind in ("money", "percent") and not name.endswith("s"):
-                yield from _cell_question(f"What was the {name} in {head}?", cell)
-            elif is_year and kind == "number" and name.endswith("s"):
-                yield from _cell_question(f"How many {name} were there in {head}?", cell)
-            elif is_named and name.split()[-1] in _PROPERTIES:
-                yield from _cell_question(f"What is the {name} of the {head}?", cell)
+def _text_before(sentence: str, corpus: Corpus) -> str:
+    """Return the two sentences before a table, which may say what its rows are: "types of membership"."""
+    if sentence not in corpus.sentences:
+        return ""
+    at = corpus.sentences.index(sentence)
+    return " ".join(corpus.sentences[max(0, at - 2) : at])
 
 
-def _cell_question(question: str, cell: str) -> Iterator[QuantityQuestion]:
-    """Yield the question for a cell that holds one quantity, with a bound or rate at most."""
-    if len(cell) > _MAX_CELL_CHARS:
-        return
+def _question(name: str, head: str, cell: str, table: _Table, corpus: Corpus, before: str) -> str:
+    """Return the question for a cell, "" where its row or column has no plain name."""
+    first = table.heads[0].lower()
+    if not first:
+        return _of_column(name, head, cell)
+    if signal := _SIGNAL.fullmatch(first):
+        return _of_signal(name, head, signal["name"])
+    if not _ROW.fullmatch(name) or _CLAUSE.search(name) or len(name.split()) > _MAX_ROW_WORDS:
+        return ""
+    if _frequency_condition(cell):
+        return _frequency(name, head)
+    if len(table.heads) == 2 and (first in _SPECIFIED or head.lower() in _VALUES):
+        return f"What is the {_lower(name)}?" if not _is_plural(name.split()) else ""
+    return _of_row(name, head, cell, table, corpus, before)
+
+
+def _of_row(name: str, head: str, cell: str, table: _Table, corpus: Corpus, before: str) -> str:
+    is_title = any(word[0].isupper() and not word.isupper() for word in name.split()[1:])
+    row = name if is_title else uncapitalised(name, corpus)
+    if head.lower() in _TASKS - _PROPERTIES:
+        is_recurring = re.match(r"(?i)(?:every|after|once|twice)\s", cell) is not None
+        return f"How often should I {head.lower()} the {row}?" if is_recurring else ""
+    if name.split()[0].lower() in _TASKS or head.lower() == "time" or _OTHERS.match(row):
+        return ""
+    if time := _TIME_HEAD.fullmatch(head.lower()):
+        is_number = re.fullmatch(r"\d[\d.,]*", cell) is not None
+        of = f" of {row}" if row.endswith(" leave") else ""
+        rest = "" if of else f" for {row}"
+        return f"How many {time['units']}{of} are there{time['rest'] or ''}{rest}?" if is_number else ""
+    match = _HEAD.fullmatch(head)
+    if (
+        match is None
+        or _CODE.search(head)
+        or _NO_NOUN.fullmatch(match["noun"])
+        or _NO_NOUN.match(head)
+        or len(head.split()) > _MAX_HEAD_WORDS
+    ):
+        return _price(row, head, cell, table)
+    noun = _head(match["noun"].split())
+    if singular(noun) not in _PROPERTIES and singular(_head(name.split())) in _PROPERTIES:
+        return f"What is the {_lower(name)} {'in' if noun == 'mode' else 'for'} {_lower(head)}?"
+    has_money = any(quantity.kind == "money" for quantity in quantities(cell))
+    if has_money and singular(noun) not in _PROPERTIES:
+        return _price(row, head, cell, table)
+    if _is_plural([noun]) and re.fullmatch(r"\d[\d.,]*", cell):
+        phrase = _row_phrase(name, row, noun, table.heads[0], corpus, before)
+        return f"How many {_lower(match['noun'])} are there {phrase}?"
+    unit = match["unit"] or match["in"]
+    column = f"{_COLUMNS.get(match['noun'].lower(), _lower(match['noun']))}{f' in {unit}' if unit else ''}"
+    verb = "are" if _is_plural(match["noun"].split()) else "is"
+    return f"What {verb} the {column} {_row_phrase(name, row, noun, table.heads[0], corpus, before)}?"
+
+
+def _price(row: str, head: str, cell: str, table: _Table) -> str:
+    """Return the question for the price of a row for a group of persons, which the column names."""
+    groups = [other for other in table.heads[1:] if _is_plural(other.lower().split()[:1])]
+    is_price = head in groups and 2 * len(groups) >= len(table.heads) - 1 and row.split()[1:]
+    has_money = any(quantity.kind == "money" for quantity in quantities(cell))
+    is_nominal = not row.split()[0].endswith("ing") or row.split()[0] == "rowing"
+    if not is_price or not has_money or not is_nominal or not re.fullmatch(r"[A-Z][\w ]*", head):
+        return ""
+    article = "" if _is_plural(row.split()) else ("an " if row[0].lower() in "aeiou" else "a ")
+    return f"How much is {article}{row} for {_lower(head)}?"
+
+
+def _row_phrase(name: str, row: str, noun: str, label: str, corpus: Corpus, before: str) -> str:
+    """Return a row with its preposition as people say it: "for the Plus account"."""
+    kind = _label(label.lower(), before)
+    if kind in _PLACE_HEADS:
+        return f"for {name}"
+    if kind in _AREA_HEADS:
+        return f"in the {name} {kind}"
+    words = row.split()
+    is_named = len(words) == 1 and not _is_plural(words) and not _MASS.fullmatch(words[0])
+    if is_named and kind:
+        return f"{'of' if noun in _INHERENT else 'for'} the {name} {kind}"
+    is_title = any(word[0].isupper() for word in words[1:])
+    is_bare = (
+        is_title or _is_plural(words) or _MASS.fullmatch(_head(words)) or _BARE.search(row) or len(words) == 1
+    )
+    return f"for {'' if is_bare else 'the '}{row}"
+
+
+def _of_signal(name: str, head: str, signal: str) -> str:
+    """Return the question for the meaning of a code or signal, or for what to do about it."""
+    if len(name.split()) > _MAX_ROW_WORDS or not re.fullmatch(r"[\w -]+", name):
+        return ""
+    thing = f"the {signal} {_lower(name)}"
+    if re.fullmatch(r"[A-Z]*-?\d+", name):
+        thing = f"{signal} {name}"
+    elif signal.endswith(_VISIBLE):
+        thing = f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name.lower()} {signal}"
+    if head.lower() in _MEANINGS:
+        return f"What does {thing} mean?"
+    return f"What should I do in case of {thing}?" if head.lower() in _REMEDIES else ""
+
+
+def _frequency(name: str, head: str) -> str:
+    """Return the question for a task, or for a part and what is done to it: "How often should I …"."""
+    words = name.split()
+    is_task = words[0].lower() in _TASKS and words[1:2] and words[1].lower() in _DETERMINERS
+    if head.lower() in _FREQUENCIES and is_task:
+        return f"How often should I {_lower(name)}?"
+    is_part = head.lower() in _TASKS and head.lower() not in _PROPERTIES and not is_task
+    return f"How often should I {head.lower()} the {_lower(name)}?" if is_part else ""
+
+
+def _of_column(name: str, head: str, cell: str) -> str:
+    """Return the question for a cell whose column is a year, or a thing with a name."""
+    if not re.fullmatch(r"[A-Z][a-z]+(?:\s[a-z]+)*", name):
+        return ""
+    row = _lower(name)
+    kind = next((quantity.kind for quantity in quantities(cell)), None)
+    if re.fullmatch(r"(?:19|20)\d\d", head):
+        if kind in ("money", "percent") and not row.endswith("s"):
+            return f"What was the {row} in {head}?"
+        return f"How many {row} were there in {head}?" if kind == "number" and row.endswith("s") else ""
+    is_named = re.fullmatch(r"[A-Z].*\d.*", head) and row.split()[-1] in _PROPERTIES
+    return f"What is the {row} of the {head}?" if is_named else ""
+
+
+def _answered(question: str, cell: str) -> Iterator[QuantityQuestion | Fact]:
+    """Yield a question with the condition of its cell: by the only quantity, or by words."""
     match, hits = _CELL.fullmatch(cell), quantities(cell)
-    if match is None or len(hits) != 1 or (question.startswith(_HOW_MUCH) and hits[0].kind != "money"):
+    if match is not None and len(hits) == 1 and hits[0].text == match["text"]:
+        yield QuantityQuestion(
+            question=question, quantity=hits[0], answer=cell, condition=pattern(hits[0].text)
+        )
         return
-    if hits[0].text == match["text"]:
-        condition = pattern(hits[0].text)
-        yield QuantityQuestion(question=question, quantity=hits[0], answer=cell, condition=condition)
+    condition = _frequency_condition(cell) or keywords_condition(cell)
+    is_short = len(cell.split()) <= _MAX_CELL_WORDS
+    if condition and is_short and parse_condition(condition).check(cell):
+        yield Fact(question=question, answer=cell, condition=condition)
+
+
+def _frequency_condition(cell: str) -> str:
+    """Return the condition of a frequency: "every 3 months", "weekly"; "" for other text."""
+    text = cell.lower()
+    if unit := _ADVERBS.get(text):
+        others = "|".join(adverb for adverb, other in _ADVERBS.items() if other == unit)
+        return str(Regexp(rf"(?i)\b(?:{others}|(?:every|once an?|once per|each) {unit})\b"))
+    hits = quantities(cell)
+    is_period = len(hits) == 1 and hits[0].kind == "period" and text == f"every {hits[0].text.lower()}"
+    return quantity_condition(cell) if is_period else ""
 
 
 def _label(label: str, before: str) -> str:
@@ -252,7 +288,7 @@ def _label(label: str, before: str) -> str:
     if label in _GENERIC:
         noun = re.search(rf"(?i)\b{label}s?\sof\s(?P<noun>[a-z]+)(?=[.:]|$)", before)
         return singular(noun["noun"].lower()) if noun else ""
-    return label if re.fullmatch(r"[a-z]+", label) and not label.endswith("s") else ""
+    return label if re.fullmatch(r"[a-z]+(?:\s[a-z]+)?", label) and not label.endswith("s") else ""
 
 
 def _head(words: Sequence[str]) -> str:
@@ -267,15 +303,4 @@ def _is_plural(words: Sequence[str]) -> bool:
 
 
 def _lower(head: str) -> str:
-    return head[0].lower() + head[1:]
-
-
-def _row_name(name: str, label: str, noun: str) -> str:
-    """Return a row with its preposition as people say it: "for the Plus account"; "" for long names."""
-    if not name[0].isupper() or len(name.split()) > _MAX_NAME_WORDS:
-        return ""
-    if label in _PLACE_HEADS:
-        return f"in {name}"
-    if label in _AREA_HEADS:
-        return f"in the {name} {label}"
-    return f"{'of' if noun in _INHERENT else 'for'} the {name} {label}"
+    return head[0].lower() + head[1:] if head[1:2].islower() or len(head) == 1 else head

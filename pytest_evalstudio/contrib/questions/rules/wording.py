@@ -11,7 +11,7 @@ from pytest_evalstudio.core.plugins.generator import Corpus
 
 _FUNCTION_WORDS = word_table("first function words")
 _REGIONS = word_table("regions")
-_ABSTRACT = re.compile(r"[A-Z][a-z]{2,}(?:ity|ion|ment|ance|ence|ship|ness)")
+_ABSTRACT = re.compile(r"[A-Z][a-z]{2,}(?:ity|ion|ment|ance|ence|ship|ness|ing|ed)")
 """Nouns that are no names even if a contract writes them with a capital."""
 _PERSONS = dict(
     zip(
@@ -20,7 +20,16 @@ _PERSONS = dict(
         strict=True,
     )
 )
-_WE = re.compile(r"(?i)\b(?:we|us|our|ours|your|yours)\b")
+_WE = re.compile(r"(?i)\b(?:we|us|our|ours|you|your|yours)\b")
+_OBJECT = re.compile(
+    r"(?i)\?|[,;]|\s(?:an?|the|at|in|for|to|within|by|on|any|of|with|if|when|until|before|after|from|as|about"
+    r"|\d\S*|free|my|your|up|no|not less|it|them|except|unless|that|whether|how|what|who"
+    r"|this|these|two|three|four|five|six|seven|eight|ten)\b"
+)
+"""What follows "you" where it is an object: "give you the key"."""
+_PREPOSITIONS = frozenset(
+    {"to", "for", "with", "from", "by", "of", "about", "at", "on", "than", "between", "against"}
+)
 _PERSON = re.compile(
     r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|would|had|shall|might|have|are|were|if|when|that|which|before|after"
     r"|as|until|because|than|whether|unless)\s)?\b(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
@@ -34,7 +43,8 @@ def uncapitalised(phrase: str, corpus: Corpus) -> str:
     """
     first, _, rest = phrase.partition(" ")
     lower = first[0].lower() + first[1:]
-    is_before_name = rest[:1].isupper()
+    # "Purified DNA": an acronym is no part of a name.
+    is_before_name = rest[:1].isupper() and not rest.split()[0].isupper()
     if lower not in _FUNCTION_WORDS and (is_before_name or not _ABSTRACT.fullmatch(first)):
         is_code = first[1:] != "" and not first[1:].islower()
         if is_code or is_before_name or first in _names(corpus) or lower in _REGIONS:
@@ -79,4 +89,8 @@ def _other_person(match: re.Match[str]) -> str:
         before = re.sub(r"(?i)^are\b", lambda verb: "Am" if verb[0][0].isupper() else "am", before)
         before = re.sub(r"(?i)^were\b", lambda verb: "Was" if verb[0][0].isupper() else "was", before)
         return f"{before}I{' am' if be else ''}"
-    return f"me{be}"
+    earlier = match.string[: match.start()].split()
+    is_object = (
+        not earlier or earlier[-1].lower() in _PREPOSITIONS or _OBJECT.match(match.string, match.end())
+    )
+    return f"me{be}" if is_object else f"I{' am' if be else ''}"

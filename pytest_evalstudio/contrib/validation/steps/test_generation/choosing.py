@@ -31,6 +31,8 @@ from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.stats.strata import allocate, interleave
 
 MAX_NAMED = 3
+MAX_OF_A_TABLE = 8
+"""Candidates of each kind on the tables of a chunk."""
 """Documents that a message names."""
 
 
@@ -140,12 +142,14 @@ def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, see
 
 def _few_of_a_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the first candidates of each kind on each chunk."""
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str, bool]] = Counter()
     few = []
     for candidate in candidates:
-        group = (candidate.generator, candidate.excerpt.id)
+        is_table = candidate.draft.evidence.startswith("|")
+        group = (candidate.generator, candidate.excerpt.id, is_table)
         counts[group] += 1
-        if counts[group] <= MAX_OF_A_KIND:
+        # Rows of a table are cases of their own.
+        if counts[group] <= (MAX_OF_A_TABLE if is_table else MAX_OF_A_KIND):
             few.append(candidate)
     return few
 
