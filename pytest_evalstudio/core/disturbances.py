@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
+from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -14,6 +15,8 @@ from pytest_evalstudio.core.errors import ConfigurationError, nearest
 
 CATEGORY = "tool_disturbance:"
 """Beginning of the category of a case whose tools are disturbed; the text of the disturbance follows."""
+BAGGAGE_KEY = "evalstudio.tools"
+"""Key of W3C Baggage whose value is a disturbance of the tools of one question."""
 TIMEOUT_TEXT = "the tool timed out"
 ERROR_TEXT = "internal error of the tool: the service is not available (503)"
 MAX_CALLS = 50
@@ -90,6 +93,11 @@ class Disturbance(Struct, frozen=True, kw_only=True):
         """
         is_early = not self.first_calls or earlier_calls < self.first_calls
         return is_early and fnmatchcase(tool, self.tool)
+
+    @property
+    def baggage(self) -> str:
+        """Return the disturbance as a member of W3C Baggage, for tools in other processes."""
+        return f"{BAGGAGE_KEY}={quote(str(self), safe='')}"
 
     def applied(self, value: Any) -> Any:
         """Return JSON data of a result that this disturbance has changed; the same data where it cannot."""

@@ -4,6 +4,10 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="tool_proxy",
+    plugins={
+        "evaluator": "pytest_evalstudio.contrib.tool_proxy.evaluators",
+        "perturbator": "pytest_evalstudio.contrib.tool_proxy.perturbators",
+    },
     commands={
         "mcp-proxy": Command(
             target="pytest_evalstudio.contrib.tool_proxy.commands.mcp_proxy:add_to",

@@ -17,6 +17,7 @@ from msgspec import Raw, Struct
 from pytest_evalstudio.contrib.tool_proxy.pins import Pins
 from pytest_evalstudio.contrib.tool_proxy.recording import Exchange, Recorder, Recording
 from pytest_evalstudio.core.disturbances import (
+    BAGGAGE_KEY,
     ERROR_TEXT,
     TIMEOUT_TEXT,
     WITHOUT_RESULT,
@@ -29,8 +30,6 @@ from pytest_evalstudio.core.text import excerpt
 
 CALL, LIST = "tools/call", "tools/list"
 NOT_FOUND, INVALID = -32601, -32600
-BAGGAGE_KEY = "evalstudio.tools"
-"""Key of W3C Baggage whose value is a disturbance of the tools of one question."""
 NAME_CHARS = 80
 
 

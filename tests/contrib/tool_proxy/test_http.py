@@ -12,7 +12,8 @@ import pytest
 
 from contrib.tool_proxy.conftest import Desk, recorded
 from pytest_evalstudio.core.disturbances import instruction_text
-from support.service import Request, Response, running as running_service
+from support.service import Request, Response
+from support.service import running as running_service
 
 FEE = ("fee", {"country": "NO"})
 

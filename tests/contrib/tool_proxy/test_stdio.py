@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,14 @@ from contrib.tool_proxy.conftest import Desk, recorded
 from pytest_evalstudio.core.disturbances import Disturbance, DisturbanceKind, instruction_text
 from support.command import evalstudio
 
+PLAIN_SERVER = """
+import json
+import sys
+
+for line in sys.stdin:
+    number = json.dumps(json.loads(line)["id"])
+    print('{"jsonrpc":"2.0","id":' + number + ',"result":' + RESULT + "}", flush=True)
+"""
 FEE = ("fee", {"country": "NO"})
 
 
@@ -19,9 +29,9 @@ def test_a_replay_gives_the_recorded_results_and_calls_no_tool(desk: Desk) -> No
     calls = [FEE, ("count", {}), ("count", {}), ("fee", {"country": "XX"})]
     live = desk.over_stdio("--record", "calls.jsonl", calls=calls)
     ran = desk.called
-    assert [exchange["tool"] for exchange in recorded(desk.folder / "calls.jsonl") if exchange.get("tool")] == [
-        "fee", "count", "count", "fee",
-    ]  # fmt: skip
+    exchanges = recorded(desk.folder / "calls.jsonl")
+    tools = [exchange["tool"] for exchange in exchanges if "tool" in exchange]
+    assert tools == ["fee", "count", "count", "fee"]
     replay = desk.over_stdio("--replay", "calls.jsonl", calls=[*calls, ("count", {})], command=False)
     assert desk.called == ran
     assert replay.tools == live.tools
@@ -34,16 +44,7 @@ def test_results_are_recorded_byte_for_byte_for_their_owner_alone(tmp_path: Path
     pytest.importorskip("mcp")
     server = tmp_path / "server.py"
     result = '{"content": [ {"type":"text","text":"caf\\u00e9 – 1.50"} ],  "isError":false}'
-    server.write_text(
-        "import sys, json\n"
-        "for line in sys.stdin:\n"
-        "    id = json.loads(line)['id']\n"
-        f'    print(\'{{"jsonrpc":"2.0","id":\' + json.dumps(id) + \',"result":\' + {result!r} + \'}}\', flush=True)\n',
-        encoding="utf-8",
-    )
-    import subprocess
-    import sys
-
+    server.write_text(PLAIN_SERVER.replace("RESULT", repr(result)), encoding="utf-8")
     request = (
         '{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"t","arguments":{"b":1,"a":2}}}\n'
     )
