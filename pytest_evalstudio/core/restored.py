@@ -6,11 +6,17 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from pytest_evalstudio.core.disturbances import MAX_CALLS, TIMEOUT_TEXT, Disturbance, DisturbanceKind
+from pytest_evalstudio.core.disturbances import (
+    MAX_CALLS,
+    TIMEOUT_TEXT,
+    WITHOUT_RESULT,
+    Disturbance,
+    DisturbanceKind,
+)
 from pytest_evalstudio.core.errors import EvaluationError
 from pytest_evalstudio.core.tool_calls import ToolCall, call_text
 
@@ -40,6 +46,25 @@ class Restored(Struct, frozen=True, kw_only=True):
         """Return the parts that are not made anew."""
         parts: dict[RestorablePart, object] = {"chunks": self.chunks, "calls": self.calls}
         return frozenset(part for part, value in parts.items() if value is not None)
+
+
+class ToolSource(Protocol):
+    """Recording of wrapped tools in a run."""
+
+    def reply(self, name: str, arguments: Mapping[str, Any], earlier: int) -> ToolCall | None:
+        """Return the recorded call in place of a call, None for one that is made.
+
+        Args:
+            earlier: number of the equal calls by the same answer before it.
+
+        Raises:
+            ReplayRefused: if it must not be made.
+        """
+        ...
+
+    def record(self, call: ToolCall, value: Any) -> None:
+        """Record a call that was made, with the value that it returned; the call has its error."""
+        ...
 
 
 class ReplayRefused(EvaluationError):
@@ -78,6 +103,7 @@ class ToolReplay:
     Args:
         restored: has the calls; None, or None in it, for an ordinary answer.
         disturbance: of the results, None for none.
+        source: records calls, or replays those of an earlier run; None for neither.
 
     Attributes:
         called: names of the wrapped tools that were called.
@@ -86,7 +112,14 @@ class ToolReplay:
         refused: the first call that was refused, "" for none. An agent may catch the exception.
     """
 
-    def __init__(self, restored: Restored | None, disturbance: Disturbance | None = None) -> None:
+    def __init__(
+        self,
+        restored: Restored | None,
+        disturbance: Disturbance | None = None,
+        source: ToolSource | None = None,
+    ) -> None:
+        self._source = source
+        self._replies: Counter[tuple[str, str]] = Counter()
         self._disturbance = disturbance
         self._counts: Counter[str] = Counter()
         self.log: list[ToolCall] = []
@@ -107,7 +140,7 @@ class ToolReplay:
         """
         self.called.add(name)
         if not self._is_replay:
-            return None
+            return self._from_source(name, arguments)
         waiting = self._waiting.get(_identity(name, arguments))
         if waiting:
             return waiting.pop(0) if len(waiting) > 1 else waiting[0]
@@ -118,6 +151,18 @@ class ToolReplay:
             f"{call_text(name, arguments)} was not recorded, and the tool is not declared harmless;"
             f" [cause.tools.{name}] replay = true lets a replay call it"
         )
+
+    def _from_source(self, name: str, arguments: dict[str, Any]) -> ToolCall | None:
+        if self._source is None:
+            return None
+        identity = _identity(name, arguments)
+        earlier = self._replies[identity]
+        self._replies[identity] += 1
+        try:
+            return self._source.reply(name, arguments, earlier)
+        except ReplayRefused:
+            self.refused = self.refused or call_text(name, arguments)
+            raise
 
     def begin(self, name: str, arguments: dict[str, Any]) -> PendingCall:
         """Return how a call is to be made.
@@ -139,6 +184,8 @@ class ToolReplay:
 
     def end(self, call: PendingCall, value: Any) -> Any:
         """Return the result of a call as the application gets it."""
+        if self._source is not None and call.recorded is None:
+            self._source.record(ToolCall(name=call.name, arguments=call.arguments), value)
         if self._disturbance is None:
             return value
         if call.disturbance is not None:
@@ -149,6 +196,9 @@ class ToolReplay:
 
     def fail(self, call: PendingCall, error: str) -> None:
         """Note a call that has failed."""
+        is_made = call.recorded is None and call.kind not in WITHOUT_RESULT
+        if self._source is not None and is_made:
+            self._source.record(ToolCall(name=call.name, arguments=call.arguments, error=error), None)
         if self._disturbance is not None:
             self.log.append(ToolCall(name=call.name, arguments=call.arguments, error=error or TIMEOUT_TEXT))
 

@@ -14,7 +14,7 @@ from msgspec import structs
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.core.restored import RestorablePart, ToolReplay
+from pytest_evalstudio.core.restored import RestorablePart, ToolReplay, ToolSource
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.hosts._callables import Call, called, state_of
 from pytest_evalstudio.hosts._threads import CallThread, Start, start_thread
@@ -186,6 +186,7 @@ class ApplicationHost:
     _application: Application | None = field(default=None, init=False, repr=False)
     _parts: ApplicationParts | None = field(default=None, init=False, repr=False)
     _recorded_tools: set[str] = field(default_factory=set, init=False, repr=False)
+    _tool_source: ToolSource | None = field(default=None, init=False, repr=False)
 
     @property
     def restores(self) -> frozenset[RestorablePart]:
@@ -213,7 +214,7 @@ class ApplicationHost:
             HostFault: if the code raises or returns no answer, or a tool was called that a replay must not
                 call.
         """
-        with ToolReplay(prompt.restored, prompt.disturbance) as replay:
+        with ToolReplay(prompt.restored, prompt.disturbance, self._tool_source) as replay:
             try:
                 answer = await self._made(prompt)
             except HostFault:

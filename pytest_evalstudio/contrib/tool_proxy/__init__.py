@@ -4,6 +4,8 @@ from pytest_evalstudio.core.plugins.contrib import Command, Contrib
 
 CONTRIB = Contrib(
     name="tool_proxy",
+    table="tools",
+    tool_source="pytest_evalstudio.contrib.tool_proxy.source:open_source",
     plugins={
         "evaluator": "pytest_evalstudio.contrib.tool_proxy.evaluators",
         "perturbator": "pytest_evalstudio.contrib.tool_proxy.perturbators",

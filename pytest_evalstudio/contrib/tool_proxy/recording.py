@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -62,17 +63,19 @@ class Recorder:
 
     Several processes may append to one file, as an agent that starts its server anew for each task does.
 
+    Args:
+        place: of the path, for messages.
+
     Raises:
         ConfigurationError: if the file cannot be written.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, place: str = "--record") -> None:
         try:
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE)
         except OSError as exc:
-            raise ConfigurationError(
-                f"--record {path}: {exc.strerror}; name a file that can be written"
-            ) from None
+            remedy = "name a file that can be written"
+            raise ConfigurationError(f"{place} {path}: {exc.strerror}; {remedy}") from None
         # An earlier file may have been readable for others.
         os.fchmod(self._file, _MODE)
 
@@ -92,21 +95,33 @@ class Recording:
     """
 
     def __init__(self, exchanges: list[Exchange]) -> None:
-        self._waiting: dict[tuple[str, str, str], list[Exchange]] = {}
+        self._exchanges: dict[tuple[str, str, str], list[Exchange]] = {}
+        self._counts: Counter[tuple[str, str, str]] = Counter()
         for exchange in exchanges:
             key = (exchange.method, exchange.tool, canonical(exchange.arguments))
-            self._waiting.setdefault(key, []).append(exchange)
+            self._exchanges.setdefault(key, []).append(exchange)
 
-    def reply(self, method: str, tool: str, arguments: object) -> Exchange | None:
-        """Return the recorded exchange with this request, None where there is none."""
-        waiting = self._waiting.get((method, tool, canonical(arguments)))
-        if not waiting:
+    def reply(self, method: str, tool: str, arguments: object, earlier: int | None = None) -> Exchange | None:
+        """Return the recorded exchange with this request, None where there is none.
+
+        Args:
+            earlier: number of the equal requests before it; None to count them here.
+        """
+        key = (method, tool, canonical(arguments))
+        exchanges = self._exchanges.get(key)
+        if not exchanges:
             return None
-        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+        if earlier is None:
+            earlier = self._counts[key]
+            self._counts[key] += 1
+        return exchanges[min(earlier, len(exchanges) - 1)]
 
 
-def read_recording(path: Path) -> Recording:
+def read_recording(path: Path, place: str = "--replay") -> Recording:
     """Read a recording.
+
+    Args:
+        place: of the path, for messages.
 
     Raises:
         ConfigurationError: if there is no such file.
@@ -128,7 +143,7 @@ def read_recording(path: Path) -> Recording:
                 if line.strip():
                     exchanges.append(_exchange(decoder, line, path, number))
     except OSError as exc:
-        raise ConfigurationError(f"--replay {path}: {exc.strerror}; record one with --record") from None
+        raise ConfigurationError(f"{place} {path}: {exc.strerror}; record one before") from None
     return Recording(exchanges)
 
 

@@ -165,7 +165,7 @@ def test_the_budget_of_calls_holds(desk: Desk) -> None:
         ),
         (
             ("--replay", "none.jsonl"),
-            "--replay none.jsonl: No such file or directory; record one with --record",
+            "--replay none.jsonl: No such file or directory; record one before",
         ),
         (("--live", "fee", "--", "x"), "--live needs --replay"),
         (("--refuse-changed", "--", "x"), "--refuse-changed needs --pins FILE"),
