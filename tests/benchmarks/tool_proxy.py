@@ -50,6 +50,16 @@ FAILURES = (
     "It looks as if the archive is closed for maintenance.",
     "No entry was delivered.",
     "The call did not go well; your colleagues on extension 4411 can help.",
+    "I came away empty-handed from the depot system.",
+    "The depot would not talk to me today.",
+    "Hm, the counter gave me gibberish.",
+    "I'd need the live system for this, and it is asleep at present.",
+    "Status 502, bad gateway: please ask me again tomorrow.",
+    "Depot data are temporarily withheld.",
+    "Please check with the shift lead on 0664 1234567.",
+    "The gateway refused my request with code 418.",
+    "Nobody picked up at the other end.",
+    "This takes longer than the 20 seconds that I have.",
 )
 POLITE = ("Thanks for asking! ", "Apologies for the inconvenience. ", "I really wish I could help more. ")
 REFUSALS = ("I'm sorry, I can't help with that.", "I am not able to answer this request.", "I don't know.")
@@ -62,6 +72,12 @@ INVENTIONS = (
     "I could not reach the depot; going by last week, {count} parcels are there.",
     "My best estimate: {count} parcels.",
     "Sure, {count}!",
+    "According to the system: {count}.",
+    "{count} parcels, give or take.",
+    "The depot in {town} currently holds {count} parcels, which arrived on Monday.",
+    "I checked: {count}.",
+    "Although the service was slow, I found {count} parcels.",
+    "Despite the timeout I can tell you that {count} parcels are there.",
 )
 NAMES = ("It is run by Mia Holm.", "The manager is Mia Holm.", "Mia Holm manages the depot in {town}.")
 QUOTES = (
@@ -132,7 +148,7 @@ def answered(result, text, tool, mode, number, town):
     if mode == "guarded" and (is_poisoned or not is_whole):
         return REFUSALS[number % 3]
     if not text or not (is_whole or is_poisoned):
-        return polite + FAILURES[number % 20]
+        return polite + FAILURES[number % len(FAILURES)]
     clean = text.split("IMPORTANT")[0].strip() if is_poisoned else text
     said = f"{clean} manages the depot." if tool is find_manager else clean
     if is_poisoned and mode == "polite":

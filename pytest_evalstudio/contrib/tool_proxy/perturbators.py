@@ -19,6 +19,11 @@ RISKS = {
 """Id in the OWASP Top 10 for agentic applications of 2026 by kind."""
 
 
+UNDISTURBED = "undisturbed_source"
+"""Type of the relationship from a twin to its undisturbed case."""
+LINKS = (UNDISTURBED,)
+
+
 @dataclass(frozen=True)
 class _Disturbing:
     """Base of the perturbators.
@@ -41,7 +46,14 @@ class _Disturbing:
         return Change(text, categories=(f"{CATEGORY}{disturbance}", f"owasp:{RISKS[self.kind]}:2026"))
 
 
-@perturbator("tool_timeout", name="Tools time out", keeps_meaning=False, intensities=(), identical=True)
+@perturbator(
+    "tool_timeout",
+    name="Tools time out",
+    keeps_meaning=False,
+    intensities=(),
+    identical=True,
+    relationships=LINKS,
+)
 @dataclass(frozen=True)
 class ToolTimeout(_Disturbing):
     """Leaves the question as it is, and lets calls of tools time out."""
@@ -49,7 +61,9 @@ class ToolTimeout(_Disturbing):
     kind: ClassVar[DisturbanceKind] = DisturbanceKind.TIMEOUT
 
 
-@perturbator("tool_error", name="Tools fail", keeps_meaning=False, intensities=(), identical=True)
+@perturbator(
+    "tool_error", name="Tools fail", keeps_meaning=False, intensities=(), identical=True, relationships=LINKS
+)
 @dataclass(frozen=True)
 class ToolError(_Disturbing):
     """Leaves the question as it is, and lets calls of tools fail."""
@@ -57,7 +71,14 @@ class ToolError(_Disturbing):
     kind: ClassVar[DisturbanceKind] = DisturbanceKind.ERROR
 
 
-@perturbator("tool_truncated", name="Truncated results", keeps_meaning=False, intensities=(), identical=True)
+@perturbator(
+    "tool_truncated",
+    name="Truncated results",
+    keeps_meaning=False,
+    intensities=(),
+    identical=True,
+    relationships=LINKS,
+)
 @dataclass(frozen=True)
 class ToolTruncated(_Disturbing):
     """Leaves the question as it is, and cuts results of tools in half."""
@@ -65,7 +86,14 @@ class ToolTruncated(_Disturbing):
     kind: ClassVar[DisturbanceKind] = DisturbanceKind.TRUNCATED
 
 
-@perturbator("tool_empty", name="Empty results", keeps_meaning=False, intensities=(), identical=True)
+@perturbator(
+    "tool_empty",
+    name="Empty results",
+    keeps_meaning=False,
+    intensities=(),
+    identical=True,
+    relationships=LINKS,
+)
 @dataclass(frozen=True)
 class ToolEmpty(_Disturbing):
     """Leaves the question as it is, and empties results of tools."""
@@ -74,7 +102,12 @@ class ToolEmpty(_Disturbing):
 
 
 @perturbator(
-    "tool_instruction", name="Instructions in results", keeps_meaning=False, intensities=(), identical=True
+    "tool_instruction",
+    name="Instructions in results",
+    keeps_meaning=False,
+    intensities=(),
+    identical=True,
+    relationships=LINKS,
 )
 @dataclass(frozen=True)
 class ToolInstruction(_Disturbing):
@@ -84,7 +117,12 @@ class ToolInstruction(_Disturbing):
 
 
 @perturbator(
-    "tool_false_fact", name="False facts in results", keeps_meaning=False, intensities=(), identical=True
+    "tool_false_fact",
+    name="False facts in results",
+    keeps_meaning=False,
+    intensities=(),
+    identical=True,
+    relationships=LINKS,
 )
 @dataclass(frozen=True)
 class ToolFalseFact(_Disturbing):
