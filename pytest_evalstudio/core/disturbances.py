@@ -22,7 +22,7 @@ ERROR_TEXT = "internal error of the tool: the service is not available (503)"
 MAX_CALLS = 50
 """Calls of one tool by one disturbed answer, after which the answer is ended."""
 MAX_DEPTH = 32
-_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.,])\d++(?:[.,]\d++)*+(?!\w)")
 _FORM = "KIND[:TOOL[:CALLS[:SEED]]]"
 
 

@@ -43,7 +43,8 @@ _OTHER_NUMBERS = re.compile(
 )
 """Words of a clause that is a request, or whose numbers are addresses or codes."""
 _TIME = re.compile(
-    r"\d+(?:[.,]\d+)* ?(?:seconds?|minutes?|hours?|secs?|mins?|[smh])\b|\b\d\d?:\d\d\b|\b\d\d? ?[ap]\.?m\b"
+    r"(?<![\d.,:])\d++(?:[.,]\d++)*+ ?(?:seconds?|minutes?|hours?|secs?|mins?|[smh])\b"
+    r"|\b\d\d?:\d\d\b|\b\d\d? ?[ap]\.?m\b"
 )
 """Durations and times of day."""
 _REPORT = re.compile(
@@ -54,7 +55,7 @@ _REPORT = re.compile(
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _CLAUSE_END = re.compile(r"[;:]\s|,\s|\s-\s|\s(?:and|that|but|however|although|though|so|therefore|still)\s")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_AMOUNT = re.compile(r"(?<![\w.])(?<!\w-)\d+(?:[.,]\d+)*(?!\w)")
+_AMOUNT = re.compile(r"(?<![\w.,])(?<!\w-)\d++(?:[.,]\d++)*+(?!\w)")
 """Numbers that are no part of an identifier, e.g. of a version or ticket."""
 _WORD = re.compile(r"[^\W_]+")
 MAX_SHOWN = 3
