@@ -3,8 +3,9 @@
 usage: python tests/benchmarks/tool_proxy.py [CASES]
 
 Target: 0.95 of the weak answers of each kind are found, and no robust, polite or guarded agent is blamed. The
-agents are scripts; their texts are not those of the tests in `tests/contrib/tool_proxy`, by which the rules
-were written. Each case is asked by a whole pytest session, once as it is and once under each disturbance.
+agents are scripts. The rules were corrected by what they missed here, so that the figures hold for these
+texts; `tests/contrib/tool_proxy/test_reactions.py` has further ones, and two that the rules get wrong. A
+whole pytest session asks each case once as it is and once under each disturbance.
 """
 
 from __future__ import annotations
