@@ -157,7 +157,8 @@ class Mediator:
         if message.method == CALL:
             return self._from_call(message.id, params, baggage)
         arguments = _without_meta(message.method, params)
-        if self._settings.recording is None:
+        # A server with live tools needs the beginning of the session, too.
+        if self._settings.recording is None or self._settings.live_tools:
             self._pending[message.id] = _Pending(message.method, "", arguments, None)
             return None
         if message.method == "ping":

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pytest_evalstudio.contrib.tool_proxy.recording import canonical
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.reading import read_utf8
 from pytest_evalstudio.core.writing import write_whole
 
 PINNED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
@@ -52,7 +53,7 @@ class Pins:
             DataError: if it is no file of pins.
         """
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = json.loads(read_utf8(path))
         except FileNotFoundError:
             return cls(path)
         except OSError as exc:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
+import stat
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,10 +16,13 @@ import msgspec
 from msgspec import Struct
 
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
+from pytest_evalstudio.core.reading import NOT_A_FILE, open_file
 
 MAX_LINE_BYTES = 100_000_000
 """Longest line that is read; a message has fewer bytes, and a body in base64 a third more than it."""
 _MODE = 0o600
+# Without waiting for a reader, where the name is that of a pipe.
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Exchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,12 +77,16 @@ class Recorder:
 
     def __init__(self, path: Path, place: str = "--record") -> None:
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE)
+            self._file = os.open(path, _FLAGS, _MODE)
+            # Before the mode is changed: a device would keep it.
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                os.close(self._file)
+                raise OSError(errno.EINVAL, NOT_A_FILE)
+            if hasattr(os, "fchmod"):  # an earlier file may have been readable for others
+                os.fchmod(self._file, _MODE)
         except OSError as exc:
             remedy = "name a file that can be written"
             raise ConfigurationError(f"{place} {path}: {exc.strerror}; {remedy}") from None
-        # An earlier file may have been readable for others.
-        os.fchmod(self._file, _MODE)
 
     def add(self, exchange: Exchange) -> None:
         """Append an exchange by one write, so that lines of processes do not mix."""
@@ -130,7 +139,7 @@ def read_recording(path: Path, place: str = "--replay") -> Recording:
     decoder = msgspec.json.Decoder(Exchange)
     exchanges: list[Exchange] = []
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             number = 0
             while line := file.readline(MAX_LINE_BYTES + 1):
                 number += 1

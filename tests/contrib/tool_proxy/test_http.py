@@ -31,6 +31,11 @@ def test_a_session_over_http_is_recorded_and_replayed_without_the_server(
     assert replay.tools == live.tools
     assert [each.model_dump() for each in replay.results[:3]] == [each.model_dump() for each in live.results]
     assert replay.results[3].is_error
+    options = ("--replay", "calls.jsonl", "--live", "fee")
+    again = desk.over_http(url, *options, calls=[("count", {}), ("fee", {"country": "SE"})])
+    assert again.texts[0] == live.texts[1]
+    assert "5.50 EUR to SE" in again.texts[1]
+    assert desk.called == [*ran, "fee"]
 
 
 def test_a_recording_serves_both_transports(desk: Desk) -> None:

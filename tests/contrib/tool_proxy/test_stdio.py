@@ -81,6 +81,9 @@ def test_an_unrecorded_call_is_an_error_and_only_a_live_tool_is_called(desk: Des
     )
     assert desk.called == ["fee"]
     assert "'fee' was not recorded" in desk.errors
+    live = desk.over_stdio("--replay", "calls.jsonl", "--live", "c*", calls=[FEE, *calls])
+    assert [result.is_error for result in live.results] == [False, True, False]
+    assert desk.called == ["fee", "count"]
 
 
 def test_secrets_in_names_of_tools_are_masked_in_what_is_printed(desk: Desk) -> None:
@@ -167,6 +170,8 @@ def test_the_budget_of_calls_holds(desk: Desk) -> None:
             ("--replay", "none.jsonl"),
             "--replay none.jsonl: No such file or directory; record one before",
         ),
+        (("--record", "/dev/null", "--", "x"), "--record /dev/null: it is a pipe, a device or a socket"),
+        (("--record", ".", "--", "x"), "--record .: Is a directory; name a file that can be written"),
         (("--live", "fee", "--", "x"), "--live needs --replay"),
         (("--refuse-changed", "--", "x"), "--refuse-changed needs --pins FILE"),
         (("--", "no-such-program"), "no-such-program: No such file or directory; name the program"),
