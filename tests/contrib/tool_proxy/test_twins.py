@@ -107,3 +107,14 @@ def test_a_disturbance_is_limited_to_tools_and_first_calls(project: Project) -> 
     assert "tool_disturbance:error:get_p*:1" in items["e1-tool_error[robust]"]["rows"][0]["categories"]
     (call,) = items["e2-tool_error[robust]"]["rows"][0]["answer"]["tool_calls"]
     assert "error" not in call
+
+
+def test_answers_that_a_command_asks_for_are_disturbed_as_well(project: Project) -> None:
+    project.write("evalstudio.toml", configuration("invents", perturbations=""))
+    perturb = project.run_command("perturb", "desk_suite.json", "-p", "tool_error", "-o", "twins_suite.json")
+    assert perturb.ret == 0
+    resolve = project.run_command("resolve", "twins_suite.json", "--model", "invents", "-o", "twins_lab.json")
+    assert resolve.ret == 0
+    project.run("twins_lab.json").assert_outcomes(passed=COUNT, failed=COUNT)
+    _, items = project.record()
+    assert "which no tool returned" in next(item["reason"] for item in items.values() if item["reason"])
