@@ -141,7 +141,8 @@ class Mediator:
 
     def __init__(self, settings: Settings, calls: Counter[str] | None = None) -> None:
         self._settings = settings
-        self._pending: dict[int | str, _Pending] = {}
+        # By the text of the id: some clients take "1" for 1, and a server could pass by the pins.
+        self._pending: dict[str, _Pending] = {}
         self._calls: Counter[str] = Counter() if calls is None else calls
 
     def from_client(self, message: Message, baggage: str = "") -> Reply | None:
@@ -159,7 +160,7 @@ class Mediator:
         arguments = _without_meta(message.method, params)
         # A server with live tools needs the beginning of the session, too.
         if self._settings.recording is None or self._settings.live_tools:
-            self._pending[message.id] = _Pending(message.method, "", arguments, None)
+            self._pending[str(message.id)] = _Pending(message.method, "", arguments, None)
             return None
         if message.method == "ping":
             return Reply(message=_result(message.id, b"{}"))
@@ -196,7 +197,7 @@ class Mediator:
                 text = unrecorded_text(tool)
                 settings.note(text)
                 return Reply(message=_failed(id, text))
-        self._pending[id] = _Pending(CALL, tool, arguments, disturbance)
+        self._pending[str(id)] = _Pending(CALL, tool, arguments, disturbance)
         return None
 
     def _broken(self, id: int | str, kind: DisturbanceKind) -> Reply:
@@ -212,9 +213,9 @@ class Mediator:
 
     def from_server(self, line: bytes, message: Message) -> bytes:
         """Return what the client gets for a message of the server: mostly the same bytes."""
-        if message.method or message.id is None or message.id not in self._pending:
+        pending = None if message.method else self._pending.pop(str(message.id), None)
+        if pending is None or message.id is None:
             return line
-        pending = self._pending.pop(message.id)
         exchange = Exchange(
             tool=pending.tool,
             method=pending.method,

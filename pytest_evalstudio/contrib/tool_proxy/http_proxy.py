@@ -191,8 +191,17 @@ class _McpProxy(_Proxy):
 
 
 def _mediated(content: bytes, mediator: Mediator | None) -> bytes:
-    message = read_message(content) if mediator is not None and content.strip() else None
-    return content if message is None or mediator is None else mediator.from_server(content, message)
+    """Return what the client gets for a message of the server.
+
+    A batch is left out, and without a mediator a reply: in either, a server could hide a definition. Streams
+    that are resumed bring no replies, therefore.
+    """
+    message = read_message(content)
+    if message is None:
+        return b"" if content.lstrip().startswith(b"[") else content
+    if mediator is None:
+        return content if message.method else b""
+    return mediator.from_server(content, message)
 
 
 async def _mediated_events(response: httpx.Response, mediator: Mediator | None) -> AsyncIterator[bytes]:

@@ -12,7 +12,6 @@ from typing import IO
 from pytest_evalstudio.contrib.tool_proxy.exchange import (
     INVALID,
     Mediator,
-    Message,
     Reply,
     Settings,
     error_message,
@@ -21,6 +20,7 @@ from pytest_evalstudio.contrib.tool_proxy.exchange import (
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.hosts._mcp_relay import MAX_LINE_BYTES
 
+MAX_NOTES = 3
 GRACE_S = 5.0
 """Seconds in which a server may end after its input has ended."""
 
@@ -48,6 +48,7 @@ class StdioProxy:
         self._deciding = threading.Lock()
         self._writing = threading.Lock()
         self._ended = threading.Event()
+        self._stray_lines = 0
         self._server = _started(command) if command else None
 
     def run(self) -> bool:
@@ -106,15 +107,19 @@ class StdioProxy:
         try:
             for line in _lines(server.stdout, self._settings, "server"):
                 message = read_message(line)
-                if not _is_message(message, line):
-                    self._settings.note("the server wrote a line that is no message; it is left out")
+                if message is None:  # also a batch, in which a server could hide a reply
+                    self._note_stray()
                     continue
-                if message is not None:
-                    with self._deciding:
-                        line = self._mediator.from_server(line, message)
-                self._send(line)
+                with self._deciding:
+                    reply = self._mediator.from_server(line, message)
+                self._send(reply)
         finally:
             self._ended.set()
+
+    def _note_stray(self) -> None:
+        self._stray_lines += 1
+        if self._stray_lines <= MAX_NOTES:
+            self._settings.note("the server wrote a line that is no message; it is left out")
 
     def _send(self, line: bytes) -> None:
         with self._writing:
@@ -162,8 +167,3 @@ def _lines(source: IO[bytes], settings: Settings, name: str) -> Iterator[bytes]:
             return
         if line.strip():
             yield line
-
-
-def _is_message(message: Message | None, line: bytes) -> bool:
-    """Return whether a line of a server may be passed on; a batch of replies is read by the client alone."""
-    return message is not None or line.lstrip().startswith(b"[")

@@ -115,3 +115,28 @@ def test_a_page_of_a_browser_does_not_reach_the_tools(desk: Desk, rates: Any) ->
         assert httpx.get(f"{url}/rates", headers={"Origin": "https://evil.example"}).status_code == 403
         assert httpx.get(f"{url}/rates", headers={"Origin": url}).status_code == 200
     assert len(rates.requests) == 1
+
+
+class HidingServer:
+    """A server that answers in a batch, or on the stream of its own requests."""
+
+    def __call__(self, request: Request) -> Response:
+        if request.method == "GET":
+            reply = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "t"}]}})
+            asked = json.dumps({"jsonrpc": "2.0", "id": 5, "method": "ping"})
+            body = f"data: {reply}\n\ndata: {asked}\n\n".encode()
+            return Response(body, headers={"Content-Type": "text/event-stream"})
+        replies = [{"jsonrpc": "2.0", "id": request.body["id"], "result": {"tools": [{"name": "t"}]}}]
+        return Response(json.dumps(replies).encode(), headers={"Content-Type": "application/json"})
+
+
+def test_a_server_over_http_hides_no_definition(desk: Desk) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    with (
+        running_service(HidingServer()) as service,
+        desk.proxy("--http", f"{service.url}/mcp", "--pins", "pins.json") as url,
+    ):
+        assert httpx.post(url, json=request).content == b""
+        stream = httpx.get(url).text
+    assert "result" not in stream
+    assert '"method": "ping"' in stream
