@@ -187,6 +187,14 @@ COMMANDS = {
     ],
     "explain": [["--report", "run", "--baseline", NASTY], [NASTY, "--report", "run"], ["--report", NASTY]],
     "merge": [["run", "-o", "out"], [NASTY, "-o", "out"]],
+    "mcp-proxy": [
+        ["--replay", NASTY],
+        ["--replay", "suite.json"],
+        ["--pins", "suite.json", "--", NASTY],
+        ["--break", NASTY, "--", NASTY],
+        ["--http", NASTY],
+        ["--", NASTY],
+    ],
     "report": [["run"], [NASTY], ["workflow.json"]],
     "schema": [["suite"], [NASTY]],
 }

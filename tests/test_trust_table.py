@@ -28,6 +28,7 @@ MEASURES, SCORED, SOURCES = "Calibrations", "Scored tables", "Tables for `evalst
 RECORDS, ARCHIVES, TOOLS = "Records", "Archives of a report", "Files of other tools"
 PROMPTFOO, LIBRARY, DOCUMENTS = "Configurations of promptfoo", "Index of a library", "Documents"
 SCHEMAS, MARKS, CACHES = "JSON schemas", "Marks of unfinished runs", "Caches"
+OF_TOOLS = "Recordings and pins of tools"
 
 LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/tables/input/delta.py": (SOURCES,),
@@ -89,6 +90,8 @@ LOADERS: dict[str, tuple[str, ...]] = {
     "contrib/cause/chunks.py": (DOCUMENTS,),
     "contrib/agent_loop/server.py": (RECORDS,),
     "contrib/agent_loop/workspace.py": (RECORDS,),
+    "contrib/tool_proxy/pins.py": (OF_TOOLS,),
+    "contrib/tool_proxy/recording.py": (OF_TOOLS,),
     "contrib/validation/workflow/documents.py": (DOCUMENTS,),
     "contrib/validation/workflow/entries.py": (ARTIFACTS,),
     "contrib/validation/workflow/masking.py": (ARTIFACTS,),
@@ -113,6 +116,7 @@ LOADERS: dict[str, tuple[str, ...]] = {
 }
 """Modules that read files of strangers, with the rows of the table that describe them."""
 OF_NO_STRANGER = {
+    "contrib/tool_proxy/commands/mcp_proxy.py": "standard input, from the agent that starts the proxy",
     "cli/starter/applications.py": "reads the lab that the user names, by the readers of `formats`",
     "cli/starter/files.py": "reads templates of this package, and adds lines to a `.gitignore`",
     "core/locking.py": "opens lock files, whose content is not read",

@@ -14,6 +14,7 @@ from pytest_evalstudio.api.builders import CaseFields, case_of_data, is_data, ma
 from pytest_evalstudio.asking.dialogues import Request
 from pytest_evalstudio.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.core.cases import Answer, Case, Retrieval
+from pytest_evalstudio.core.disturbances import disturbance_of
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, unknown_name
 from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.scoring.answering import answered, request_of
@@ -175,6 +176,7 @@ def _request(case: Case) -> Request:
         sample=case.key if is_perturbed else "",
         case=case_variables(case.key, case.categories, case.extra),
         attachments=case.attachments,
+        disturbance=disturbance_of(case.categories),
     )
     return request_of(prompt, case.plan, f"{case.test_key} {case.key}")
 

@@ -16,6 +16,7 @@ from pytest_evalstudio.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.asking.spending import budget_of
 from pytest_evalstudio.core.cases import Answer
+from pytest_evalstudio.core.disturbances import disturbance_of
 from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.formats.attachments import attachments_of
@@ -172,5 +173,6 @@ def _request(row: Row, questions: Mapping[tuple[str, str], str], folder: str) ->
         originals=[questions[source] for source in sources if source in questions],
         case=case_variables(row.key, row.categories, row.model_extra),
         attachments=attachments_of(row.images, row.files, folder),
+        disturbance=disturbance_of(row.categories),
     )
     return request_of(prompt, plan_of(row.turns, row.user, row.judge, folder=folder), row.key)

@@ -18,6 +18,7 @@ from pytest_evalstudio.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.asking.resolve import ModelSession, Progress
 from pytest_evalstudio.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.asking.spending import budget_of
+from pytest_evalstudio.core.disturbances import disturbance_of
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.guide_names import own_connection
 from pytest_evalstudio.core.origins import SOURCE
@@ -255,6 +256,7 @@ class LabBuilder:
                     originals=self._originals(case),
                     case=case_variables(case.key, case.categories, case.model_extra),
                     attachments=attachments_of(case.images, case.files, self._documents),
+                    disturbance=disturbance_of(case.categories),
                 ),
                 # Without `on_failure`: nothing is judged here, so no turn can fail.
                 plan_of(case.turns, case.user, case.judge, folder=self._documents),

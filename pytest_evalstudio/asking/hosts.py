@@ -32,6 +32,7 @@ from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.core.plugins.declaring import parameters
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, Opens
 from pytest_evalstudio.core.plugins.registry import Registry
+from pytest_evalstudio.core.restored import ToolSource
 from pytest_evalstudio.formats.options import build, check_options
 from pytest_evalstudio.formats.prompt_files import PromptFile, prompt_file_of
 from pytest_evalstudio.hosts._tools import HostTools
@@ -96,6 +97,7 @@ def open_model(
     tracing: TracingSource | None = None,
     thoughts: ThoughtTags = True,
     program: str = "",
+    tool_source: ToolSource | None = None,
 ) -> ModelSession:
     """Make a configured model ready to be asked.
 
@@ -119,6 +121,7 @@ def open_model(
         tracing: returns the traces of its questions; None for none.
         thoughts: tags of thoughts in the texts of a model whose settings have none.
         program: of a model that runs the user's code, see `model_identity`.
+        tool_source: records and replays wrapped tools of applications in this process.
 
     Raises:
         ConfigurationError: if anything in the settings is unknown, missing or wrong.
@@ -159,6 +162,7 @@ def open_model(
                     priced_models=frozenset(options.session.prices),
                     corpora=register,
                     max_text_chars=max_text_chars,
+                    tool_source=tool_source,
                     progress=report_ingestion,
                 )
                 cast(Opens, host).open(tools)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Prompt, Turn
+from pytest_evalstudio.core.disturbances import Disturbance
 
 
 def prompt_of(
@@ -22,6 +23,7 @@ def prompt_of(
     sample: str = "",
     case: str = "",
     attachments: tuple[Attachment, ...] = (),
+    disturbance: Disturbance | None = None,
 ) -> Prompt:
     """Return the prompt with which a model is asked a question.
 
@@ -49,6 +51,7 @@ def prompt_of(
         sample=" ".join(filter(None, parts)),
         case=case,
         attachments=attachments,
+        disturbance=disturbance,
     )
 
 

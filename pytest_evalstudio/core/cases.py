@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
+from pytest_evalstudio.core.disturbances import Disturbance
 from pytest_evalstudio.core.expected import Expected
 from pytest_evalstudio.core.kept import Kept
 from pytest_evalstudio.core.restored import Restored
@@ -315,6 +316,8 @@ class Prompt:
             `media_types`.
         restored: parts of an earlier answer in place of the application's own; only for hosts that declare
             them by `restores`.
+        disturbance: of the results of tools while this question is answered; for hosts that call the tools of
+            an application in this process, or pass it on.
     """
 
     text: str
@@ -330,6 +333,7 @@ class Prompt:
     attachments: tuple[Attachment, ...] = ()
     # Arguments of calls are dictionaries, which have no hash.
     restored: Restored | None = dataclasses.field(default=None, hash=False)
+    disturbance: Disturbance | None = None
 
     @property
     def media(self) -> tuple[Attachment, ...]:

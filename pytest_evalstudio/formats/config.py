@@ -276,6 +276,21 @@ class CauseTable(Table):
     documents: Names = Field(default_factory=list)
 
 
+class ToolProxyTable(Table):
+    """Recording of the tools that applications in this process wrap by `recorded_tool`.
+
+    Attributes:
+        proxy: "record" appends each call and its result to the recording; "replay" answers calls from it, and
+            refuses others.
+        recording: file, relative to the configuration's folder; it holds what tools returned as it is.
+        live: patterns of tools that a replay may call where no recorded call fits, since they change nothing.
+    """
+
+    proxy: Literal["record", "replay"]
+    recording: PathText
+    live: Names = Field(default_factory=list)
+
+
 class Configuration(Table):
     """Content of a configuration file.
 
@@ -320,6 +335,7 @@ class Configuration(Table):
         judge: the judge, or panel of judges, and their budget.
         arena: options of the arena; without the table there is none.
         cause: options of the search for causes of regressions.
+        tools: recording of wrapped tools, and replay; without the table they are called.
         trace: spans of the tested applications; without the table none are received, and no trace is named in
             requests. It is taken from the configuration of the run's first argument.
         folder: folder of the configuration; relative paths in it start there.
@@ -366,6 +382,7 @@ class Configuration(Table):
     judge: JudgeTable | None = None
     arena: ArenaTable | None = None
     cause: CauseTable = Field(default_factory=CauseTable)
+    tools: ToolProxyTable | None = None
     trace: TraceTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""

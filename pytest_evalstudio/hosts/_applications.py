@@ -14,7 +14,7 @@ from msgspec import structs
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.core.restored import RestorablePart, ToolReplay
+from pytest_evalstudio.core.restored import RestorablePart, ToolReplay, ToolSource
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.hosts._callables import Call, called, state_of
 from pytest_evalstudio.hosts._threads import CallThread, Start, start_thread
@@ -186,6 +186,7 @@ class ApplicationHost:
     _application: Application | None = field(default=None, init=False, repr=False)
     _parts: ApplicationParts | None = field(default=None, init=False, repr=False)
     _recorded_tools: set[str] = field(default_factory=set, init=False, repr=False)
+    _tool_source: ToolSource | None = field(default=None, init=False, repr=False)
 
     @property
     def restores(self) -> frozenset[RestorablePart]:
@@ -213,19 +214,30 @@ class ApplicationHost:
             HostFault: if the code raises or returns no answer, or a tool was called that a replay must not
                 call.
         """
-        with ToolReplay(prompt.restored) as replay:
-            restored = prompt.restored
-            names_chunks = restored is not None and (restored.chunks is not None or restored.calls is None)
-            if self._parts is not None and (names_chunks or self._application is None):
-                answer = await self._parts.answer(prompt)
-            elif self._application is not None:
-                answer = await self._application.answer(prompt)
-            else:
-                raise HostFault("the application was not opened; ask it through open_model")
+        with ToolReplay(prompt.restored, prompt.disturbance, self._tool_source) as replay:
+            try:
+                answer = await self._made(prompt)
+            except HostFault:
+                if not replay.limit:
+                    raise
+                # No fault of the host: what the application has done so far is its answer.
+                answer = Answer()
         self._recorded_tools |= replay.called
         if replay.refused:
             raise HostFault(f"the replay was ended by the call {replay.refused}", cause=REFUSED_CALL)
+        # The results are those that the application got, whatever it reports; steps would name other calls.
+        if replay.log and not answer.steps:
+            answer = structs.replace(answer, tool_calls=tuple(replay.log))
         return answer
+
+    async def _made(self, prompt: Prompt) -> Answer:
+        restored = prompt.restored
+        names_chunks = restored is not None and (restored.chunks is not None or restored.calls is None)
+        if self._parts is not None and (names_chunks or self._application is None):
+            return await self._parts.answer(prompt)
+        if self._application is not None:
+            return await self._application.answer(prompt)
+        raise HostFault("the application was not opened; ask it through open_model")
 
     async def prepare(self, corpus: tuple[str, ...]) -> None:
         """Nothing to prepare: the callable sees the corpus if it asks for it."""

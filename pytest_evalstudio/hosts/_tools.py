@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from pytest_evalstudio.core.restored import ToolSource
+
 
 class Corpora(Protocol):
     """Register of the collections that exist at services; runs at the same time share it."""
@@ -59,6 +61,7 @@ class HostTools:
             reports counts for others only.
         corpora: register of the collections that hosts make of documents.
         max_text_chars: of the configuration; replies far longer than that are not read to their end.
+        tool_source: records and replays the tools that applications in this process wrap; None for neither.
         progress: called with what is done, how much of it and the total, while documents are ingested.
     """
 
@@ -76,4 +79,5 @@ class HostTools:
     priced_models: frozenset[str] = frozenset()
     corpora: Corpora | None = None
     max_text_chars: int = 1_000_000
+    tool_source: ToolSource | None = None
     progress: Callable[[str, int, int], None] = lambda what, done, total: None

@@ -48,6 +48,7 @@ class FixtureCallable(ApplicationHost):
     def open(self, tools: HostTools) -> None:
         """Take the model's name; the callable comes later, with `bind`."""
         self._name = tools.name
+        self._tool_source = tools.tool_source
 
     def bind(self, function: object) -> None:
         """Take the fixture's value.

@@ -258,6 +258,9 @@ class HttpService(Connected):
             params={name: filled_text(value, values) for name, value in self.query.items()} or None,
             **content,
         )
+        if prompt.disturbance is not None:
+            named = request.headers.get("baggage")
+            request.headers["baggage"] = ",".join(filter(None, (named, prompt.disturbance.baggage)))
         if prompt.session in self._cookies:
             self._cookies[prompt.session].set_cookie_header(request)
         return request

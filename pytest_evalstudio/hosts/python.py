@@ -68,6 +68,7 @@ class PythonCallable(ApplicationHost):
         """
         from pytest_evalstudio.core.programs import open_program
 
+        self._tool_source = tools.tool_source
         self._program = open_program(tools.folder, with_current=True)
         try:
             self._open_code(tools, self._program)

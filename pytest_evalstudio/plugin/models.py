@@ -15,6 +15,8 @@ from pytest_evalstudio.asking.resolve import ModelSession
 from pytest_evalstudio.asking.runs import AskingRun
 from pytest_evalstudio.asking.spending import UNHELD, model_budget, unpriced_limit
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.plugins.contrib import contribs, loaded
+from pytest_evalstudio.core.restored import ToolSource
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.hosts.fixture import FixtureCallable
@@ -190,6 +192,7 @@ class Models:
             thoughts=config.thoughts,
             tracing=self._tracing,
             program=self._project.models.program(config),
+            tool_source=_tool_source(config),
         )
         limits = {}
         if table.budget is not None and table.budget.cost_usd is not None:
@@ -221,6 +224,15 @@ class Models:
             workers=command_line.workers,
             worker_index=command_line.worker_index,
         )
+
+
+def _tool_source(config: Configuration) -> ToolSource | None:
+    """Return what records or replays wrapped tools, of the optional part whose table asks for it."""
+    for contrib in contribs():
+        if contrib.tool_source and getattr(config, contrib.table) is not None:
+            source: ToolSource | None = loaded(contrib.tool_source)(config)
+            return source
+    return None
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pytest_evalstudio.asking.dialogues import Dialogue, DialogueUser, FixedTurn
 from pytest_evalstudio.asking.prompts import case_variables, prompt_of
 from pytest_evalstudio.core.cases import Answer, Case, Prompt, Retrieval
 from pytest_evalstudio.core.conversations import ConversationPlan
+from pytest_evalstudio.core.disturbances import disturbance_of
 from pytest_evalstudio.formats.packed import Packed, unpacked
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo, is_rag
 
@@ -41,6 +42,7 @@ def requests_of(
             sample=task.sample,
             case=case_variables(case.key, case.categories, case.extra),
             attachments=case.attachments,
+            disturbance=disturbance_of(case.categories),
         )
         for run in range(first, first + (task.model.first_runs if count is None else count))
     ]

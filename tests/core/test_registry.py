@@ -234,6 +234,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     modules = {"perturbator": {"shout": "folder_of_plugins.casing"}}
     monkeypatch.setattr(module, "MODULES", modules)  # without the other plugin, which is looked for
+    monkeypatch.setattr(module, "contribs", tuple)  # parts may bring plugins of the same kind
     yield module.PluginRegistry("perturbator", "folder_of_plugins", PerturbatorSpec)
     for name in [name for name in sys.modules if name.startswith("folder_of_plugins")]:
         del sys.modules[name]
@@ -247,7 +248,7 @@ def test_a_look_up_imports_only_the_module_that_declares_the_plugin(folder):
     assert list(folder) == ["shout", "shout_twice"]
 
 
-@pytest.mark.part("questions", "validation")
+@pytest.mark.part("questions", "tool_proxy", "validation")
 def test_the_index_has_all_built_in_plugins():
     """`python tests/support/plugin_index.py` writes it."""
     assert Path(index.__file__).read_text(encoding="utf-8") == index_text()

@@ -18,7 +18,7 @@ NOT_RUN = {
     "docs/judge/arena.md": 3,
     "docs/judge/judges.md": 1,
     "docs/judge/label-and-calibrate.md": 5,
-    "docs/judge/red-team.md": 2,
+    "docs/judge/red-team.md": 3,
     "docs/judge/suite-quality.md": 3,
     "docs/reference/commands.md": 3,
     "docs/run/baseline.md": 1,

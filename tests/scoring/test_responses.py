@@ -288,7 +288,7 @@ CONTENT_BLIND = {
     *("guideline_adherence_judge", "global_guideline_adherence_judge", "custom_judge", "byop"),
     "rubric_judge",
     *("document_recall", "labelled_retrieval", "tool_calls", "tool_arguments"),
-    *("tool_rules", "effort", "final_state"),
+    *("tool_rules", "effort", "final_state", "disturbed_tool_security", "disturbed_tool_utility"),
     "tool_consistency",
     *("fact_retention", "task_completion", "trajectory_judge", "conversation_judge"),
 }

@@ -30,8 +30,9 @@ _BY_NEED = {
         context_sufficiency_judge document_recall hcat_context_relevancy labelled_retrieval ragas""",
     "a criterion in words": """byop custom_judge global_guideline_adherence_judge guideline_adherence_judge
         rubric_judge""",
-    "calls of tools, rules, a state or a budget": """effort final_state task_completion tool_arguments
-        tool_calls tool_consistency tool_rules trajectory_judge""",
+    "calls of tools, rules, a state or a budget": """disturbed_tool_security disturbed_tool_utility effort
+        final_state task_completion tool_arguments tool_calls tool_consistency tool_rules
+        trajectory_judge""",
     "a conversation": "conversation_judge fact_retention",
     "a text to summarize": """summarization_completeness_faithfulness summarization_judge
         summarization_with_reference_gptscore summarization_without_reference_gptscore""",

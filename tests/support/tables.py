@@ -294,7 +294,7 @@ _CONFIGURATION = {
     "models": "model connection prices guardrails allow_private_hosts",
     "files": "output cache baseline comparison run",
     "problems": "min_test_cases max_cost latency storage",
-    "parts": "cause judge perturbations perturbator pii arena trace scores",
+    "parts": "cause judge perturbations perturbator pii arena tools trace scores",
     "local_models": """embeddings cross_encoder nli hallucination_model toxicity_model bias_model
         sentiment_model language_model""",
 }

@@ -98,6 +98,8 @@ class Contrib:
         table: name of its table in the configuration, "" for none.
         items: "package.module:function" that yields further items of a collected file where the configuration
             has that table; it takes the collector, the configuration and the tasks.
+        tool_source: "package.module:function" that returns what records and replays wrapped tools, a
+            `core.restored.ToolSource`, where the configuration has the table; it takes the configuration.
         step_lines: "package.module:function" that yields lines for a terminal of a step of a workflow.
         fixtures: by name, "package.module:function" that returns the function of a fixture; it takes the
             project of the session.
@@ -122,6 +124,7 @@ class Contrib:
     artifact_mark: str = ""
     table: str = ""
     items: str = ""
+    tool_source: str = ""
     step_lines: str = ""
     fixtures: Mapping[str, str] = field(default_factory=dict)
     plugins: Mapping[str, str] = field(default_factory=dict)
