@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from contrib.attestation.material.project_runs import (
     run_pytest,
     save_baseline,
 )
-from contrib.attestation.material.tricks import RECORD, REGRESSED, TRICKS, Trick
+from contrib.attestation.material.tricks import REGRESSED, TRICKS, Trick, has_good_answer, read_record
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +64,12 @@ def test_a_trick_ends_as_observed(trick: Trick, good_project: Path, tmp_path: Pa
     assert run.returncode == trick.exit_without_check, run.stdout + run.stderr
     if trick.after_run is not None:
         trick.after_run(folder)
-        lines = [json.loads(line) for line in (folder / RECORD).read_text(encoding="utf-8").splitlines()]
-        assert {line["verdict"] for line in lines if line["kind"] == "item"} == {"passed"}
+        record = read_record(folder)
+        assert record[0]["exit_status"] == 0
+        assert {line["verdict"] for line in record[1:]} == {"passed"}
+    regressed = [line for line in read_record(folder) if line.get("key") in trick.regressed]
+    assert (not regressed) == trick.cases_missing
+    assert (bool(regressed) and all(map(has_good_answer, regressed))) == trick.good_answers_stored
 
 
 @pytest.mark.slow

@@ -32,7 +32,10 @@ class Trick:
         arguments: further arguments of pytest.
         environment: variables of the run.
         after_run: called with the folder after the run.
-        exit_without_check: exit status of pytest, as observed.
+        exit_without_check: exit status of pytest, as observed; 1 or 4 where the plugin catches it already.
+        good_answers_stored: whether the record has answers of the good application for all regressed cases;
+            no evaluation of the stored answers can notice that.
+        cases_missing: whether the record lacks the regressed cases, or there is no record.
     """
 
     name: str
@@ -43,6 +46,8 @@ class Trick:
     environment: Mapping[str, str] = field(default_factory=dict)
     after_run: Callable[[Path], None] | None = None
     exit_without_check: int = 0
+    good_answers_stored: bool = False
+    cases_missing: bool = False
 
     @property
     def regressed(self) -> tuple[str, ...]:
@@ -64,6 +69,8 @@ GOOD_ANSWERS = {
     "hours": "The desk is open from 9 to 17.",
     "send": "I have sent 250 USD.",
 }
+
+GOOD_CALLS = ("find_account", "transfer")
 
 REPORT_HOOK = """
 
@@ -234,15 +241,38 @@ app.ask = ask
 """
 
 
-def _edit_record(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+def read_record(folder: Path) -> list[dict[str, Any]]:
+    """Return the lines of the record; none without a record."""
     path = folder / RECORD
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def has_good_answer(item: dict[str, Any]) -> bool:
+    """Return whether the stored answer of an item is that of the good application."""
+    if not item["rows"]:  # a skipped case was not asked
+        return False
+    answer = item["rows"][0].get("answer", {})
+    is_transfer = item["key"] == "send"
+    return answer.get("actual_output") == GOOD_ANSWERS[item["key"]] and (
+        not is_transfer or len(answer["tool_calls"]) == len(GOOD_CALLS)
+    )
+
+
+def _write_record(folder: Path, lines: list[dict[str, Any]]) -> None:
     for line in lines:
         if line["kind"] == "run":
             line["exit_status"] = 0
-        elif line["kind"] == "item" and line["verdict"] == "failed":
+    (folder / RECORD).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def _edit_record(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    lines = read_record(folder)
+    for line in lines:
+        if line.get("verdict") == "failed":
             change(line)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    _write_record(folder, lines)
 
 
 def _pass_item(item: dict[str, Any]) -> None:
@@ -270,7 +300,7 @@ def _pass_with_good_answer(item: dict[str, Any]) -> None:
         if "context" in answer:
             answer["context"] = [GOOD_ANSWERS[item["key"]]]
         if "tool_calls" in answer:
-            answer["tool_calls"] = answer["tool_calls"][:2]
+            answer["tool_calls"] = answer["tool_calls"][: len(GOOD_CALLS)]
 
 
 def edit_verdicts(folder: Path) -> None:
@@ -284,12 +314,9 @@ def edit_answers(folder: Path) -> None:
 
 
 def drop_failures(folder: Path) -> None:
-    """Remove the failed items from the record."""
-    path = folder / RECORD
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    path.write_text(
-        "".join(line for line in lines if json.loads(line).get("verdict") != "failed"), encoding="utf-8"
-    )
+    """Edit the record: without the items that failed."""
+    lines = [line for line in read_record(folder) if line.get("verdict") != "failed"]
+    _write_record(folder, lines)
 
 
 def _fake_baseline(text: str) -> str:
@@ -355,12 +382,14 @@ TRICKS = (
         name="deselection-in-conftest",
         about="conftest.py removes the cases that fail from the items",
         files={CONFTEST: appended(DESELECTION_HOOK)},
+        cases_missing=True,
     ),
     Trick(
         name="ignored-suite",
         about="a hook in conftest.py ignores the file of the cases that fail",
         application="app_wrong_fee.py",
         files={CONFTEST: appended(IGNORE_HOOK)},
+        cases_missing=True,
     ),
     Trick(
         name="exit-in-hook",
@@ -472,6 +501,7 @@ TRICKS = (
                 )
             )
         },
+        cases_missing=True,
     ),
     Trick(
         name="case-skipped",
@@ -497,6 +527,7 @@ TRICKS = (
                 ("        expected_output: A transfer abroad costs 15 USD.\n", ""),
             )
         },
+        cases_missing=True,
     ),
     Trick(
         name="question-reworded",
@@ -518,30 +549,35 @@ TRICKS = (
         about="testpaths lacks the suite",
         application="app_wrong_fee.py",
         files={INI: replaced(("testpaths = suites", "testpaths = suites/agent_suite.json"))},
+        cases_missing=True,
     ),
     Trick(
         name="addopts-k",
         about="addopts leaves cases out",
         application="app_wrong_fee.py",
         files={INI: appended("addopts = -k 'not abroad'\n")},
+        cases_missing=True,
     ),
     Trick(
         name="shard-in-addopts",
         about="addopts runs a part of the cases",
         application="app_double_transfer.py",
         files={INI: appended("addopts = --evalstudio-shard 1/2\n")},
+        cases_missing=True,
     ),
     Trick(
         name="file-names-narrowed",
         about="the key evalstudio_files lacks YAML",
         application="app_wrong_fee.py",
         files={INI: appended("evalstudio_files = *suite*.json\n")},
+        cases_missing=True,
     ),
     Trick(
         name="second-pytest-configuration",
         about="a pytest.toml takes precedence over pytest.ini",
         application="app_wrong_fee.py",
         files={"pytest.toml": '[pytest]\ntestpaths = ["suites/agent_suite.json"]\npythonpath = ["."]\n'},
+        cases_missing=True,
     ),
     Trick(
         name="environment-variable",
@@ -559,6 +595,7 @@ TRICKS = (
             CONFTEST: OPTIONS,
             "suites/test_desk.py": PLAIN_TEST,
         },
+        cases_missing=True,
     ),
     Trick(
         name="scoring-patched",
@@ -572,6 +609,7 @@ TRICKS = (
         application="app_double_transfer.py",
         files={CONFTEST: lambda text: text.split("\n\n\ndef ")[0] + LENIENT_TOOL_CALLS},
         exit_without_check=4,
+        cases_missing=True,
     ),
     Trick(
         name="own-evaluator-weakened",
@@ -636,17 +674,20 @@ TRICKS = (
         name="other-application",
         about="the configuration names another application",
         files={CONFIG: replaced(("app:ask", "app_good:ask"))},
+        good_answers_stored=True,
     ),
     Trick(
         name="application-patched",
         about="conftest.py replaces the application's function",
         files={CONFTEST: appended(APPLICATION_PATCH)},
+        good_answers_stored=True,
     ),
     Trick(
         name="sitecustomize",
         about="a sitecustomize.py replaces the application",
         files={"sitecustomize.py": SITE_PATCH},
         environment={"PYTHONPATH": "."},
+        good_answers_stored=True,
     ),
     Trick(
         name="fake-baseline",
@@ -669,11 +710,13 @@ TRICKS = (
         about="the record is edited after the run: all passed, with good answers",
         files={CONFTEST: appended(STATUS_HOOK)},
         after_run=edit_answers,
+        good_answers_stored=True,
     ),
     Trick(
         name="items-dropped",
         about="the failed items are removed from the record",
         files={CONFTEST: appended(STATUS_HOOK)},
         after_run=drop_failures,
+        cases_missing=True,
     ),
 )
