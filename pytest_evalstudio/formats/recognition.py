@@ -48,7 +48,8 @@ _GATE_KEYS = re.compile(
     rb"""(?m)(?:^[ \t]*(?:\[[ \t]*)?|"|[{,][ \t]*)(table|gates|baseline)(?:"[ \t\r\n]*:|[ \t]*[=\]])"""
 )
 """Keys of a file with gates over a scored table, in JSON or TOML."""
-_TEST_KEYS = frozenset(("$schema", "key", "documents", "test_cases", "categories"))
+_TEST_KEYS = frozenset(("$schema", "name", "description", "key", "documents", "test_cases", "categories"))
+_SUITE_NAME = re.compile(r"suite\.(?:json|ya?ml)\Z", re.IGNORECASE)
 _SCHEMA = re.compile(r"(?:\A|/)(suite|test|lab|dataset|workflow)\.schema\.json\Z")
 
 
@@ -97,6 +98,11 @@ def likeness(path: Path) -> Likeness:
         return Likeness.NONE
     # A file that names a schema of ours is meant as one, whatever it lacks; its faults are then reported.
     return Likeness.LIKELY if b".schema.json" in head else Likeness.NEAR
+
+
+def is_suite_name(path: Path) -> bool:
+    """Return whether the name of a file says that it is a suite, so that its author expects it to be run."""
+    return _SUITE_NAME.search(path.name) is not None
 
 
 def has_gates(path: Path) -> bool:

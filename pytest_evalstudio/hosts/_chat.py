@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from msgspec import structs
 
@@ -17,8 +18,10 @@ from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
 from pytest_evalstudio.core.usage import TokenPrices, usage_of
 from pytest_evalstudio.hosts._attachments import chat_content
 from pytest_evalstudio.hosts._completions import (
-    error_in,
+    RefusedRequest,
+    error_fault,
     first_choice,
+    refused_fault,
     refused_parameters,
     sendable,
     thoughts_in,
@@ -26,25 +29,24 @@ from pytest_evalstudio.hosts._completions import (
 from pytest_evalstudio.hosts._connected import ChatClient, check_arguments
 from pytest_evalstudio.hosts._faults import is_transport_error, quoted, withheld
 from pytest_evalstudio.hosts._grades import TOP_LOGPROBS, grade_probabilities, tokens_of
+from pytest_evalstudio.hosts._http_streams import StreamReader, events_in
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY, broken_off
 from pytest_evalstudio.hosts._messages import messages
-from pytest_evalstudio.hosts._openai import OpenAIService
 from pytest_evalstudio.hosts._refusals import CONTENT_CAUSES
 from pytest_evalstudio.hosts._streams import StreamedCompletion
 from pytest_evalstudio.hosts._tools import HostTools
-
-if TYPE_CHECKING:
-    from openai import APIStatusError
 
 _BOUNDS = ("minItems", "maxItems", "minimum", "maximum")
 _SET_BY_HOST = ("model", "messages", "stream")
 
 
 @dataclass(kw_only=True)
-class ChatCompletions(ChatClient, OpenAIService):
-    """A service that speaks OpenAI's chat completions.
+class ChatCompletions(ChatClient):
+    """A service that speaks OpenAI's chat completions, whichever client sends the requests.
 
     Attributes:
+        url: base of the service, e.g. "http://localhost:11434/v1".
+        api_key: use "${NAME}" to take it from the environment; local services need none.
         temperature, max_tokens, seed: None for the service's own default.
         input_usd_per_million, output_usd_per_million: prices of tokens; costs need both of them.
         cached_usd_per_million, cache_write_usd_per_million: prices of input tokens that the service reads
@@ -55,6 +57,8 @@ class ChatCompletions(ChatClient, OpenAIService):
         logprobs: ask for the log probabilities of a judge's grades, see `rubric_judge`.
     """
 
+    url: str
+    api_key: str = field(default="", repr=False)
     temperature: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
@@ -72,42 +76,55 @@ class ChatCompletions(ChatClient, OpenAIService):
         """Check what can be checked without a request.
 
         Raises:
-            ConfigurationError: if the openai package is not installed, or a parameter cannot be right.
+            ConfigurationError: if the client is not installed, or a parameter cannot be right.
         """
         self._note, self._optional = tools.note, tools.optional
-        self.check_service(tools)
         check_arguments(self.arguments, _SET_BY_HOST)
+        self.check_service(tools)
         if (self.input_usd_per_million is None) != (self.output_usd_per_million is None):
             raise ConfigurationError("input_usd_per_million and output_usd_per_million: give both or none")
 
-    async def answer(self, prompt: Prompt) -> Answer:
-        import openai
+    @abstractmethod
+    def check_service(self, tools: HostTools) -> None:
+        """Check client and connection without a request."""
 
-        client = self.client()
+    @abstractmethod
+    def response(self, request: Mapping[str, Any]) -> AbstractAsyncContextManager[Any]:
+        """Send a request and return its response, of httpx, whose body is not read yet.
+
+        Args:
+            request: arguments of the method of the openai package that asks for a chat completion.
+
+        Raises:
+            RefusedRequest: if the status is an error.
+        """
+
+    @abstractmethod
+    def fault(self, exc: Exception) -> HostFault:
+        """Return the fault for an exception of the client."""
+
+    async def answer(self, prompt: Prompt) -> Answer:
         form, optional = self._form(prompt), self._optional
         try:
-            request = self._request(prompt, form)
-            if self.stream:
-                return await self._streamed(client, request)
-            reply = await client.chat.completions.create(**request)
-        except openai.APIStatusError as exc:
-            fault = self.status_fault(exc)
+            async with self.response(self._request(prompt, form)) as response:
+                if self.stream and not _is_whole(response):
+                    return await self._streamed(response)
+                await response.aread()
+                return self._whole(response, prompt)
+        except RefusedRequest as refused:
+            fault = refused_fault(refused, self.url, self._mask)
             if fault.cause in CONTENT_CAUSES:  # whose message may quote any word of the request
-                raise fault from exc
+                raise fault from refused
             # Asked again with the next form; the refused one is remembered, so the recursion ends.
-            if form != "none" and self.structured_output == "auto" and _refuses_form(exc):
+            if form != "none" and self.structured_output == "auto" and _refuses_form(refused):
                 self._refused.add(form)
                 return await self.answer(prompt)
-            if refused := self._refused_parameters(exc, optional):
-                self._leave_out(refused)
+            if parameters := refused_parameters(refused, optional):
+                self._leave_out(parameters)
                 return await self.answer(prompt)
-            raise fault from exc
+            raise fault from refused
         except Exception as exc:
             raise self.fault(exc) from exc
-        answer = self._read_safely(reply)
-        if not self._wants_grades(prompt):
-            return answer
-        return structs.replace(answer, grades=grade_probabilities(tokens_of(reply.choices[0]), prompt.graded))
 
     def _form(self, prompt: Prompt) -> str:
         """Return the form of reply that the service is asked for."""
@@ -141,50 +158,54 @@ class ChatCompletions(ChatClient, OpenAIService):
     def _wants_grades(self, prompt: Prompt) -> bool:
         return self.logprobs and bool(prompt.graded) and not self.stream
 
-    async def _streamed(self, client: Any, request: Mapping[str, Any]) -> Answer:
+    async def _streamed(self, response: Any) -> Answer:
         """Return an answer whose parts are joined.
 
         Raises:
             HostFault: if the stream ends before the answer is complete.
         """
-        start = time.perf_counter()
-        collected = StreamedCompletion()
-        stream = await client.chat.completions.create(**request)
-        async with stream:
-            try:
-                async for chunk in stream:
-                    if error := error_in(chunk):
-                        raise self.error_fault(error)
-                    collected.add(chunk, time.perf_counter() - start)
-            except Exception as exc:
-                if is_transport_error(exc):  # the reply had begun: the connection was there
-                    raise broken_off(self.url) from exc
-                raise
-            collected.request_id = stream.response.headers.get("x-request-id") or collected.id
-        # A stream that ends without it was cut by a proxy or the service, without an error.
-        if collected.finish_reason is None:
-            raise broken_off(self.url)
-        return self._read(collected, first_token_s=collected.first_token_s)
-
-    def _read_safely(self, reply: Any) -> Answer:
+        reader = StreamReader(self.url, self._mask)
+        completion = StreamedCompletion()
         try:
-            return self._read(reply)
+            async for event in events_in(response.aiter_text()):
+                chunk = reader.document(event)
+                if isinstance(chunk, Mapping):
+                    if error := chunk.get("error"):
+                        raise error_fault(error, self.url, self._mask)
+                    completion.add(chunk, reader.elapsed_s)
+                reader.check(event)
         except Exception as exc:
-            raise self.fault(exc) from exc
+            if is_transport_error(exc):  # the reply had begun: the connection was there
+                raise broken_off(self.url) from exc
+            raise
+        # A stream that ends without it was cut by a proxy or the service, without an error.
+        if completion.finish_reason is None:
+            raise broken_off(self.url)
+        return self._read(completion.document(), _request_id(response), completion.first_token_s)
 
-    def _read(self, reply: Any, first_token_s: float | None = None) -> Answer:
-        """Return the answer in a reply; replies of compatible services vary.
+    def _whole(self, response: Any, prompt: Prompt) -> Answer:
+        reply = response.json()
+        answer = self._read(reply, _request_id(response))
+        if not self._wants_grades(prompt):
+            return answer
+        return structs.replace(
+            answer, grades=grade_probabilities(tokens_of(reply["choices"][0]), prompt.graded)
+        )
+
+    def _read(self, reply: Any, request_id: str, first_token_s: float | None = None) -> Answer:
+        """Return the answer in the JSON of a reply; replies of compatible services vary.
 
         A refusal is what the model said. An answer cut at its length limit is kept.
         """
-        if error := error_in(reply):
-            raise self.error_fault(error)
-        if isinstance(reply, str):
+        if not isinstance(reply, Mapping):
             raise HostFault(
-                f"{self.url} sent a reply without an answer: {quoted(reply, self._mask)}; {CHECK_REPLY}"
+                f"{self.url} sent a reply without an answer: {quoted(str(reply), self._mask)}; {CHECK_REPLY}"
             )
-        text, finish = first_choice(reply, self.url)
-        usage = usage_of(getattr(reply, "usage", None))
+        if error := reply.get("error"):
+            raise error_fault(error, self.url, self._mask)
+        choice, text, finish = first_choice(reply, self.url)
+        message = choice["message"]
+        usage = usage_of(reply.get("usage"))
         reason = finish_reason(finish)
         # With a text the filter has cut the answer, which is kept and marked by `finish_reason`.
         if reason == CONTENT_FILTER and not text:
@@ -194,11 +215,11 @@ class ChatCompletions(ChatClient, OpenAIService):
                 "the answer was cut before its first word (finish_reason 'length'); raise max_tokens"
             )
         try:
-            calls = _tool_calls(reply.choices[0].message)
+            calls = _tool_calls(message)
         except ValueError as exc:
             fact = f"{self.url} sent tool calls that cannot be read: {quoted(str(exc), self._mask)}"
             raise HostFault(f"{fact}; {CHECK_REPLY}") from None
-        thoughts = thoughts_in(reply.choices[0].message)
+        thoughts = thoughts_in(message)
         if text is None and not calls and thoughts:
             raise HostFault(
                 f"{self.url} sent only reasoning and no answer (finish_reason {finish!r}); turn reasoning"
@@ -213,7 +234,7 @@ class ChatCompletions(ChatClient, OpenAIService):
         cost = self._cost(usage)
         if cost is None:
             models = (_text_of(reply, "model"), self.llm_model_name)
-            cost = self.reported_cost(models, getattr(reply, "usage", None))
+            cost = self.reported_cost(models, reply.get("usage"))
         return Answer(
             text=text if isinstance(text, str) else "",
             thoughts=thoughts,
@@ -222,13 +243,9 @@ class ChatCompletions(ChatClient, OpenAIService):
             tool_calls=calls,
             first_token_s=first_token_s,
             served_model=_text_of(reply, "model"),
-            request_id=_text_of(reply, "_request_id") or _text_of(reply, "id"),
+            request_id=request_id or _text_of(reply, "id"),
             finish_reason=reason,
         )
-
-    def _refused_parameters(self, exc: APIStatusError, optional: frozenset[str]) -> frozenset[str]:
-        body = exc.body if isinstance(exc.body, Mapping) else {}
-        return refused_parameters(exc.status_code, body, exc.response.text, optional)
 
     def _leave_out(self, names: frozenset[str]) -> None:
         """Send no more requests with these parameters, and say so once."""
@@ -273,31 +290,37 @@ def _strict(schema: Any) -> Any:
     return [_strict(item) for item in schema] if isinstance(schema, list) else schema
 
 
-def _refuses_form(exc: APIStatusError) -> bool:
+def _refuses_form(refused: RefusedRequest) -> bool:
     """Return True if a service reports that it does not support the form of reply.
 
     Some services do so with a status of their own (501).
     """
-    text = str(exc.body or exc.response.text).lower()
-    return exc.status_code in (400, 404, 422, 501) and any(
+    text = refused.text.lower()
+    return refused.status in (400, 404, 422, 501) and any(
         word in text for word in ("response_format", "json_schema", "json_object", "structured")
     )
 
 
-def _tool_calls(message: Any) -> tuple[ToolCall, ...]:
+def _is_whole(response: Any) -> bool:
+    """Return True for a reply that comes at once although it was asked for in parts."""
+    kind = str(response.headers.get("content-type", ""))
+    return kind.partition(";")[0].strip().lower() == "application/json"
+
+
+def _request_id(response: Any) -> str:
+    return str(response.headers.get("x-request-id", ""))
+
+
+def _tool_calls(message: Mapping[str, Any]) -> tuple[ToolCall, ...]:
     """Return the called tools of a message.
 
     Raises:
         ValueError: if one of them has no name of a tool.
     """
-    calls = getattr(message, "tool_calls", None)
-    if not isinstance(calls, list):
-        return ()
-    return read_tool_calls(
-        call.model_dump(mode="json") if hasattr(call, "model_dump") else call for call in calls
-    )
+    calls = message.get("tool_calls")
+    return read_tool_calls(calls) if isinstance(calls, list) else ()
 
 
-def _text_of(reply: Any, name: str) -> str:
-    value = getattr(reply, name, None)
+def _text_of(reply: Mapping[str, Any], name: str) -> str:
+    value = reply.get(name)
     return value if isinstance(value, str) else ""

@@ -2,68 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pytest_evalstudio.core.plugins.host import HostFault
-from pytest_evalstudio.hosts._faults import NO_KEY, TOO_MANY, codes_of, is_passing, is_rate_limit
+from pytest_evalstudio.hosts._faults import (
+    NO_CREDIT,
+    NO_KEY,
+    TOO_MANY,
+    codes_of,
+    is_passing,
+    is_rate_limit,
+    quoted,
+    status_fault,
+)
 from pytest_evalstudio.hosts._malformed import CHECK_REPLY
 from pytest_evalstudio.hosts._refusals import refusal_fault, refusal_of
 from pytest_evalstudio.hosts._waits import asked_wait_s
 
+REMEDIES: Mapping[int, str] = {
+    400: "check llm_model_name and arguments",
+    401: "check api_key",
+    403: "check that api_key may use this model",
+    404: "check url (it usually ends in /v1) and llm_model_name",
+    422: "check arguments",
+}
+
 _NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a text", type(None): "null"}
 
 
-def first_choice(reply: Any, url: str) -> tuple[str | None, str | None]:
-    """Return the text of a reply and its reason to finish.
+class RefusedRequest(Exception):
+    """A reply whose status is an error.
 
     Args:
-        reply: what the client made of it, without any check.
+        status: of HTTP.
+        text: whole body of the reply.
+        phrase: words that go with the status.
+        headers: of the reply.
+    """
+
+    def __init__(self, status: int, text: str, phrase: str, headers: Mapping[str, str]) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.text = text
+        self.phrase = phrase
+        self.headers = headers
+        self.error = _error_object(text)
+
+    @property
+    def reason(self) -> str:
+        """Return the words of the service, of which secrets are not removed yet."""
+        return str(self.error.get("message") or self.text or self.phrase)
+
+
+def _error_object(text: str) -> Mapping[str, Any]:
+    """Return the object `error` of a body, or the body where it has none."""
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    error = body.get("error", body) if isinstance(body, Mapping) else body
+    return error if isinstance(error, Mapping) else {}
+
+
+def first_choice(reply: Mapping[str, Any], url: str) -> tuple[Mapping[str, Any], str | None, str | None]:
+    """Return the first choice of a reply, its text and its reason to finish.
+
+    Args:
+        reply: JSON of a chat completion, without any check.
         url: of the service.
 
     Raises:
         HostFault: names the field that is not as it should be.
     """
-    choices = getattr(reply, "choices", None)
+    choices = reply.get("choices")
     if not isinstance(choices, list):
         raise _malformed(url, "choices", "a list", choices)
     if not choices:
         raise HostFault(f"{url} sent a reply without an answer: choices is empty; {CHECK_REPLY}")
     choice = choices[0]
-    message = getattr(choice, "message", None)
-    if message is None or isinstance(message, str | int | float | bool | list | dict):
-        shown = message if hasattr(choice, "message") else choice
-        field = "choices[0].message" if hasattr(choice, "message") else "choices[0]"
-        raise _malformed(url, field, "an object", shown)
-    finish = getattr(choice, "finish_reason", None)
-    content = getattr(message, "content", None)
-    text = content or getattr(message, "refusal", None) or content
+    if not isinstance(choice, Mapping):
+        raise _malformed(url, "choices[0]", "an object", choice)
+    message = choice.get("message")
+    if not isinstance(message, Mapping):
+        raise _malformed(url, "choices[0].message", "an object", message)
+    content = message.get("content")
+    text = content or message.get("refusal") or content
     if text is not None and not isinstance(text, str):
         raise _malformed(url, "choices[0].message.content", "a text", text)
-    return text, finish if isinstance(finish, str) else None
+    finish = choice.get("finish_reason")
+    return choice, text, finish if isinstance(finish, str) else None
 
 
-def thoughts_in(message: Any) -> str:
+def thoughts_in(message: Mapping[str, Any]) -> str:
     """Return the reasoning that a service sends beside the text, under either of the usual names."""
     for name in ("reasoning_content", "reasoning"):
-        value = getattr(message, name, None)
+        value = message.get(name)
         if isinstance(value, str) and value:
             return value
     return ""
 
 
-def error_in(reply: Any) -> Any:
-    """Return the error that a reply reports although its status is 200; None for none."""
-    return getattr(reply, "error", None) or (reply.get("error") if isinstance(reply, dict) else None)
+def refused_fault(refused: RefusedRequest, url: str, mask: Callable[[str], str]) -> HostFault:
+    """Return the fault for a reply whose status is an error.
+
+    Args:
+        url: of the service.
+        mask: removes secrets.
+    """
+    reason = quoted(refused.reason, mask)
+    if codes_of(refused.error) & NO_CREDIT:
+        fact = f"HTTP {refused.status}: {reason}; the account has no credit left"
+        return HostFault(fact, ends_asking=True)
+    return status_fault(refused.status, reason, REMEDIES, refused.headers, url=url, body=refused.text)
 
 
-def error_fault(error: Any, message: str) -> HostFault:
+def error_fault(error: object, url: str, mask: Callable[[str], str]) -> HostFault:
     """Return the fault for an error in a reply of status 200: a failed try, unless its code forbids another.
 
     Args:
         error: the value of the key `error`.
-        message: of the fault.
+        url: of the service.
+        mask: removes secrets.
     """
+    text = str(error.get("message") or error) if isinstance(error, Mapping) else str(error)
+    message = f"{url} sent a reply without an answer: {quoted(text, mask)}; check the service"
     code = error.get("code") if isinstance(error, Mapping) else None
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 500
     if refusal := refusal_of(status if status != 500 else 400, codes_of(error), message):
@@ -78,24 +142,20 @@ def error_fault(error: Any, message: str) -> HostFault:
     )
 
 
-def refused_parameters(
-    status: int, body: Mapping[str, Any], text: str, sent: frozenset[str]
-) -> frozenset[str]:
+def refused_parameters(refused: RefusedRequest, sent: frozenset[str]) -> frozenset[str]:
     """Return which of the parameters of a request its service does not take.
 
     OpenAI names the parameter in `param`; others only mention it in their message.
 
     Args:
-        status: HTTP status of the reply.
-        body: the object `error` of the reply.
-        text: the whole reply.
+        refused: reply of the service.
         sent: names of the parameters that can be left out.
     """
-    if status not in (400, 422):
+    if refused.status not in (400, 422):
         return frozenset()
-    if (param := body.get("param")) is not None:
+    if (param := refused.error.get("param")) is not None:
         return sent & {str(param)}
-    return frozenset(name for name in sent if name in text.lower())
+    return frozenset(name for name in sent if name in refused.text.lower())
 
 
 def sendable(text: str) -> str:

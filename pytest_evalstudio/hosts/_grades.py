@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 TOP_LOGPROBS = 20
@@ -19,20 +19,24 @@ class TokenAlternatives(NamedTuple):
     alternatives: tuple[tuple[str, float], ...]
 
 
-def tokens_of(choice: Any) -> list[TokenAlternatives]:
+def tokens_of(choice: Mapping[str, Any]) -> list[TokenAlternatives]:
     """Return the tokens of a choice of a chat completion; [] where the service gives none."""
-    content = getattr(getattr(choice, "logprobs", None), "content", None)
+    logprobs = choice.get("logprobs")
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    tokens = content if isinstance(content, list) else []
     return [
         TokenAlternatives(
-            str(getattr(token, "token", "")),
+            str(token.get("token", "")),
             tuple(
-                (other.token, float(other.logprob))
-                for other in getattr(token, "top_logprobs", None) or ()
-                if isinstance(getattr(other, "token", None), str)
-                and isinstance(getattr(other, "logprob", None), int | float)
+                (other["token"], float(other["logprob"]))
+                for other in token.get("top_logprobs") or ()
+                if isinstance(other, Mapping)
+                and isinstance(other.get("token"), str)
+                and isinstance(other.get("logprob"), int | float)
             ),
         )
-        for token in (content if isinstance(content, list) else [])
+        for token in tokens
+        if isinstance(token, Mapping)
     ]
 
 

@@ -57,20 +57,29 @@ class StreamReader:
         """
         values: list[Any] = []
         async for event in events:
-            self._check(event)
-            try:
-                values.append(json.loads(event.data))
-            except (ValueError, RecursionError) as exc:
-                # Half a value at the end: the connection broke, which another try may mend.
-                if not event.is_ended:
-                    raise broken_off(self.url) from exc
-                text = quoted(event.data, self.mask)
-                fact = f"{self.url} sent an event that is not JSON but {text!r}"
-                raise HostFault(f"{fact}; check url and format") from exc
+            self.check(event)
+            values.append(self.document(event))
             self._note()
         if not values:
             raise broken_off(self.url)
         return values
+
+    def document(self, event: Event) -> Any:
+        """Return the JSON value of an event or line.
+
+        Raises:
+            HostFault: if it is not JSON.
+        """
+        try:
+            return json.loads(event.data)
+        except (ValueError, RecursionError) as exc:
+            self.check(event)
+            # Half a value at the end: the connection broke, which another try may mend.
+            if not event.is_ended:
+                raise broken_off(self.url) from exc
+            text = quoted(event.data, self.mask)
+            fact = f"{self.url} sent an event that is not JSON but {text!r}"
+            raise HostFault(f"{fact}; check url and format") from exc
 
     async def text(self, texts: AsyncIterator[str]) -> str:
         """Return the joined parts of a plain text."""
@@ -89,7 +98,7 @@ class StreamReader:
         """
         parts: list[str] = []
         async for event in events:
-            self._check(event)
+            self.check(event)
             if event.name.lower() not in _SILENT:
                 parts.append(event.data)
                 self._note()
@@ -97,16 +106,26 @@ class StreamReader:
             raise broken_off(self.url)
         return "".join(parts)
 
-    def _check(self, event: Event) -> None:
+    def check(self, event: Event) -> None:
+        """Refuse an event that reports an error.
+
+        Raises:
+            HostFault: with the text of the event.
+        """
         if event.name.lower() == _ERROR:
             text = quoted(event.data, self.mask)
             raise HostFault(
                 f"{self.url} ended the stream with an error: {text}; check the service", retry=True
             )
 
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the request was sent."""
+        return time.perf_counter() - self.began
+
     def _note(self) -> None:
         if self.first_part_s is None:
-            self.first_part_s = time.perf_counter() - self.began
+            self.first_part_s = self.elapsed_s
 
 
 async def events_in(texts: AsyncIterator[str]) -> AsyncIterator[Event]:

@@ -8,32 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pytest_evalstudio.core.plugins.host import HostFault, HostSpec
 from pytest_evalstudio.hosts._bodies import reply_limit
-from pytest_evalstudio.hosts._completions import error_fault
+from pytest_evalstudio.hosts._completions import RefusedRequest, error_fault, refused_fault
 from pytest_evalstudio.hosts._connected import ClientHost, check_url, require_package, send_traceparent
 from pytest_evalstudio.hosts._costs import note_cost
-from pytest_evalstudio.hosts._faults import (
-    NO_CREDIT,
-    codes_of,
-    host_fault_in,
-    is_transport_error,
-    is_unknown_argument,
-    quoted,
-    status_fault,
-)
+from pytest_evalstudio.hosts._faults import host_fault_in, is_transport_error, is_unknown_argument, quoted
 from pytest_evalstudio.hosts._malformed import connection_fault, reply_fault
 from pytest_evalstudio.hosts._redirects import redirect_fault
 from pytest_evalstudio.hosts._tools import HostTools
 
 if TYPE_CHECKING:
     from openai import APIStatusError
-
-REMEDIES: Mapping[int, str] = {
-    400: "check llm_model_name and arguments",
-    401: "check api_key",
-    403: "check that api_key may use this model",
-    404: "check url (it usually ends in /v1) and llm_model_name",
-    422: "check arguments",
-}
 
 
 @dataclass(kw_only=True)
@@ -112,14 +96,6 @@ class OpenAIService(ClientHost):
         if (request.url.scheme, request.url.host, request.url.port) != (base.scheme, base.host, base.port):
             raise redirect_fault(self.url, str(request.url))
 
-    def error_fault(self, error: Any) -> HostFault:
-        """Return the fault for an error in a reply of status 200."""
-        text = str(error.get("message") or error) if isinstance(error, Mapping) else str(error)
-        return error_fault(
-            error,
-            f"{self.url} sent a reply without an answer: {quoted(text, self._mask)}; check the service",
-        )
-
     def fault(self, exc: Exception) -> HostFault:
         """Return the fault for an exception of the client."""
         import openai
@@ -127,7 +103,7 @@ class OpenAIService(ClientHost):
         if (fault := host_fault_in(exc)) is not None:
             return fault
         if isinstance(exc, openai.APIStatusError):
-            return self.status_fault(exc)
+            return refused_fault(refused_request(exc), self.url, self._mask)
         if isinstance(exc, openai.APITimeoutError):
             return HostFault(f"{self.url} did not answer in time", retry=True)
         if isinstance(exc, openai.APIResponseValidationError):
@@ -135,24 +111,13 @@ class OpenAIService(ClientHost):
         if isinstance(exc, openai.APIConnectionError) or is_transport_error(exc):
             return connection_fault(self.url, exc, self._mask)
         if isinstance(exc, openai.APIError) and isinstance(exc.body, Mapping):  # an error within a stream
-            return self.error_fault(exc.body)
+            return error_fault(exc.body, self.url, self._mask)
         if is_unknown_argument(exc):
             return HostFault(f"{quoted(str(exc), self._mask)}; check arguments")
         return reply_fault(self.url, exc, self._mask)
 
-    def status_fault(self, exc: APIStatusError) -> HostFault:
-        """Return the fault for a reply whose status is an error."""
-        body = exc.body if isinstance(exc.body, Mapping) else {}
-        text = str(body.get("message") or exc.response.text or exc.response.reason_phrase)
-        reason = quoted(text, self._mask)
-        if codes_of(body) & NO_CREDIT:
-            fact = f"HTTP {exc.status_code}: {reason}; the account has no credit left"
-            return HostFault(fact, ends_asking=True)
-        return status_fault(
-            exc.status_code,
-            reason,
-            REMEDIES,
-            exc.response.headers,
-            url=self.url,
-            body=exc.response.text,
-        )
+
+def refused_request(error: APIStatusError) -> RefusedRequest:
+    """Return the reply of an error of the client."""
+    response = error.response
+    return RefusedRequest(error.status_code, response.text, response.reason_phrase, response.headers)

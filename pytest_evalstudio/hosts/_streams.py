@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,88 +10,83 @@ from pytest_evalstudio.hosts._completions import thoughts_in
 
 
 @dataclass(kw_only=True)
-class StreamedMessage:
-    """The message of a streamed completion, as far as it has arrived."""
-
-    content: str | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-    tool_calls: list[dict[str, Any]] | None = None
-
-
-@dataclass(kw_only=True)
 class StreamedCompletion:
-    """A chat completion that is joined from its chunks; it has the attributes of one that came at once.
+    """A chat completion that is joined from its chunks.
 
     Attributes:
+        finish_reason: of the last chunk that has one; None before.
         first_token_s: seconds until the first part of the text or the first tool call arrived.
     """
 
-    message: StreamedMessage = field(default_factory=StreamedMessage)
     finish_reason: str | None = None
-    usage: Any = None
-    model: str = ""
-    id: str = ""
-    request_id: str = ""
     first_token_s: float | None = None
+    _usage: Any = None
+    _names: dict[str, str] = field(default_factory=dict)
     _texts: list[str] = field(default_factory=list)
     _refusals: list[str] = field(default_factory=list)
     _thoughts: list[str] = field(default_factory=list)
     _calls: dict[int, dict[str, Any]] = field(default_factory=dict)
 
-    @property
-    def choices(self) -> list[StreamedCompletion]:
-        """Return the only choice: it has `message` and `finish_reason`."""
-        self.message.content = "".join(self._texts) if self._texts else None
-        self.message.reasoning_content = "".join(self._thoughts) or None
-        self.message.refusal = "".join(self._refusals) or None
-        self.message.tool_calls = [self._calls[index] for index in sorted(self._calls)] or None
-        return [self]
+    def document(self) -> dict[str, Any]:
+        """Return the JSON of the completion as a service sends it at once."""
+        message = {
+            "content": "".join(self._texts) if self._texts else None,
+            "refusal": "".join(self._refusals) or None,
+            "reasoning_content": "".join(self._thoughts) or None,
+            "tool_calls": [self._calls[index] for index in sorted(self._calls)] or None,
+        }
+        return {
+            **self._names,
+            "choices": [{"message": message, "finish_reason": self.finish_reason}],
+            "usage": self._usage,
+        }
 
-    @property
-    def _request_id(self) -> str:
-        return self.request_id
-
-    def add(self, chunk: Any, elapsed_s: float) -> None:
+    def add(self, chunk: Mapping[str, Any], elapsed_s: float) -> None:
         """Add a chunk; malformed ones are ignored.
 
         Args:
             elapsed_s: seconds since the request was sent.
         """
         for name in ("model", "id"):
-            value = getattr(chunk, name, None)
+            value = chunk.get(name)
             if isinstance(value, str) and value:
-                setattr(self, name, value)
-        self.usage = getattr(chunk, "usage", None) or self.usage
-        choices = getattr(chunk, "choices", None)
-        if not isinstance(choices, list) or not choices:
+                self._names[name] = value
+        self._usage = chunk.get("usage") or self._usage
+        choices = chunk.get("choices")
+        if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
             return
-        delta = getattr(choices[0], "delta", None)
-        finish = getattr(choices[0], "finish_reason", None)
+        finish = choices[0].get("finish_reason")
         self.finish_reason = finish if isinstance(finish, str) else self.finish_reason
+        delta = choices[0].get("delta")
+        if not isinstance(delta, Mapping):
+            return
         self._thoughts.append(thoughts_in(delta))
-        arrived = self._add_texts(delta) | self._add_calls(getattr(delta, "tool_calls", None))
-        if arrived and self.first_token_s is None:
+        has_arrived = self._add_texts(delta) | self._add_calls(delta.get("tool_calls"))
+        if has_arrived and self.first_token_s is None:
             self.first_token_s = elapsed_s
 
-    def _add_texts(self, delta: Any) -> bool:
-        arrived = False
+    def _add_texts(self, delta: Mapping[str, Any]) -> bool:
+        has_arrived = False
         for name, texts in (("content", self._texts), ("refusal", self._refusals)):
-            value = getattr(delta, name, None)
+            value = delta.get(name)
             if isinstance(value, str):
                 texts.append(value)
-                arrived = arrived or bool(value)
-        return arrived
+                has_arrived = has_arrived or bool(value)
+        return has_arrived
 
     def _add_calls(self, calls: Any) -> bool:
         """Join the parts of tool calls: name and arguments arrive in pieces."""
-        if not isinstance(calls, list):
-            return False
-        for part in calls:
+        parts = [part for part in calls if isinstance(part, Mapping)] if isinstance(calls, list) else []
+        for part in parts:
+            # Some services leave the index out where there is one call.
+            index = part.get("index")
             call = self._calls.setdefault(
-                part.index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+                index if isinstance(index, int) else 0,
+                {"id": "", "type": "function", "function": {"name": "", "arguments": ""}},
             )
-            call["id"] = part.id or call["id"]
+            call["id"] = part.get("id") or call["id"]
+            function = part.get("function")
             for name in ("name", "arguments"):
-                call["function"][name] += getattr(part.function, name, None) or ""
-        return bool(calls)
+                piece = function.get(name) if isinstance(function, Mapping) else None
+                call["function"][name] += piece if isinstance(piece, str) else ""
+        return bool(parts)

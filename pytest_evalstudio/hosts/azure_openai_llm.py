@@ -7,8 +7,8 @@ from typing import Any
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.plugins.host import host
-from pytest_evalstudio.hosts._chat import ChatCompletions
 from pytest_evalstudio.hosts._connected import require_key
+from pytest_evalstudio.hosts._openai_chat import OpenAIChat
 from pytest_evalstudio.hosts._tools import HostTools
 
 
@@ -22,7 +22,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     media_types=MEDIA_TYPES,
 )
 @dataclass(kw_only=True)
-class AzureOpenAILLM(ChatCompletions):
+class AzureOpenAILLM(OpenAIChat):
     """Chat completions of a deployment in Microsoft Azure.
 
     Attributes:

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.plugins.host import host
-from pytest_evalstudio.hosts._chat import ChatCompletions
+from pytest_evalstudio.hosts._direct_chat import DirectChat
 
 
 @host(
     "openai_compatible",
     name="OpenAI-compatible chat completions",
     kind="llm",
-    extra="openai",
-    client="openai",
+    extra="http",
+    client="httpx",
     takes_system=True,
     media_types=MEDIA_TYPES,
 )
 @dataclass(kw_only=True)
-class OpenAICompatible(ChatCompletions):
+class OpenAICompatible(DirectChat):
     """A chat-completions service at a URL of your choice."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.plugins.host import host
-from pytest_evalstudio.hosts._chat import ChatCompletions
 from pytest_evalstudio.hosts._connected import require_key
+from pytest_evalstudio.hosts._openai_chat import OpenAIChat
 from pytest_evalstudio.hosts._tools import HostTools
 
 
@@ -21,7 +21,7 @@ from pytest_evalstudio.hosts._tools import HostTools
     media_types=MEDIA_TYPES,
 )
 @dataclass(kw_only=True)
-class OpenAILLM(ChatCompletions):
+class OpenAILLM(OpenAIChat):
     """Chat completions of OpenAI.
 
     Attributes:

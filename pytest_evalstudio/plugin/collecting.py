@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,9 +14,9 @@ from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
 from pytest_evalstudio.formats.config import Configuration
 from pytest_evalstudio.formats.files import EvalFile, read
-from pytest_evalstudio.formats.kinds import part_kind, read_source
+from pytest_evalstudio.formats.kinds import EXPECTED, part_kind, read_source, suite_root
 from pytest_evalstudio.formats.lab import TestLab, labels
-from pytest_evalstudio.formats.recognition import Likeness, likeness, missing_part
+from pytest_evalstudio.formats.recognition import Likeness, is_suite_name, likeness, missing_part
 from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
@@ -178,6 +178,10 @@ class EvalFileCollector(pytest.File):
         if self._named:
             return source
         missing = missing_part(source.data)
+        if missing is None and self._is_configured and is_suite_name(self.path):
+            # Beside a configuration, such a name is as good as naming the file.
+            is_suite = isinstance(source.data, Mapping) and bool(suite_root(source.data))
+            missing = "" if is_suite else f"its name is that of a suite, but {EXPECTED}"
         if missing:
             self._leave_alone(missing)
         return source if missing == "" else None

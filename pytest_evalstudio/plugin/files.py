@@ -31,7 +31,12 @@ def uncollected_line(config: pytest.Config) -> str:
     Only files of the folder that pytest was called in are looked at; beside a configuration a warning names
     them already.
     """
-    from pytest_evalstudio.formats.recognition import CONFIGURATION_FILE, Likeness, likeness
+    from pytest_evalstudio.formats.recognition import (
+        CONFIGURATION_FILE,
+        Likeness,
+        is_suite_name,
+        likeness,
+    )
 
     folder = config.invocation_params.dir
     if (folder / CONFIGURATION_FILE).exists():
@@ -43,8 +48,9 @@ def uncollected_line(config: pytest.Config) -> str:
     for name in names[:MAX_LOOKED_AT]:
         path = folder / name
         if likeness(path) is Likeness.LIKELY:
-            new = f"{path.stem}_suite{path.suffix}"
-            remedy = f"rename it, e.g. to {new}, or run `pytest {name}`"
+            remedy = f"run `pytest {name}`"
+            if not is_suite_name(path):
+                remedy = f"rename it, e.g. to {path.stem}_suite{path.suffix}, or {remedy}"
             return f"{name} looks like a suite, lab or data set: {remedy}"
     return ""
 
@@ -97,7 +103,7 @@ class FileSelection:
         if not self._has_name(path):
             self._warn_of_name(path)
             return False
-        return self._resembles_ours(path)
+        return self._resembles_ours(path) or self._is_meant(path)
 
     def nodeid(self, path: Path) -> str | None:
         """Return the node id of a file outside the root folder, None to leave the choice to pytest.
@@ -150,6 +156,18 @@ class FileSelection:
             and not self.is_configured(path.parent)
         ):
             return False
+        from pytest_evalstudio.core.plugins.contrib import is_artifact
+
+        return not is_artifact(path)
+
+    def _is_meant(self, path: Path) -> bool:
+        """Return whether a file beside a configuration is named as a suite, whatever its content."""
+        from pytest_evalstudio.formats.recognition import is_suite_name
+
+        if not is_suite_name(path) or not self.is_configured(path.parent):
+            return False
+        if any((folder / RECORD).is_file() for folder in path.parents):
+            return False  # a report's own files
         from pytest_evalstudio.core.plugins.contrib import is_artifact
 
         return not is_artifact(path)

@@ -4,6 +4,8 @@ import builtins
 import importlib.util
 import json
 import socket
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
@@ -15,6 +17,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.hosts._waits import retry_after_s
+from support.openai_protocol import completion
 from support.openai_server import Reply
 
 ASK = [Prompt(text="how much?")]
@@ -175,7 +178,7 @@ def test_nobody_at_the_address_is_an_error_that_names_it(model):
         pytest.param(Reply(body=b"{broken"), "not JSON", id="malformed JSON"),
         pytest.param(
             Reply(body=b"<html>proxy</html>", headers={"Content-Type": "text/html"}),
-            "without an answer: <html>proxy",
+            "not JSON but '<html>proxy</html>'",
             id="a page of a proxy",
         ),
         pytest.param(
@@ -277,6 +280,16 @@ def test_answers_come_in_the_order_of_the_prompts(chat, service):
         pytest.param(
             {"arguments": {"stream": True}}, "arguments.stream: cannot be given here", id="streaming"
         ),
+        pytest.param(
+            {"arguments": {"tempratur": 1}},
+            "arguments.tempratur: is no argument of chat completions. Did you mean 'temperature'?",
+            id="a misspelt argument",
+        ),
+        pytest.param(
+            {"arguments": {"guided": True}},
+            "If the service knows it, write arguments.extra_body.guided",
+            id="an argument of this service alone",
+        ),
         pytest.param({"input_usd_per_million": 1.0}, "give both or none", id="half a price"),
         pytest.param(
             {"temprature": 0},
@@ -296,18 +309,14 @@ def test_what_cannot_be_right_is_told_when_the_model_is_opened(chat, settings, f
     assert fault in str(raised.value)
 
 
-def test_an_unknown_argument_of_the_client_is_an_error_with_its_name(chat):
-    assert "unknown_thing" in chat(arguments={"unknown_thing": 1}).ask(ASK)[0].error
-
-
 def test_a_missing_package_is_told_with_how_to_get_it(chat, monkeypatch):
     find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *rest: None if name == "openai" else find_spec(name, *rest)
+        importlib.util, "find_spec", lambda name, *rest: None if name == "httpx" else find_spec(name, *rest)
     )
     with pytest.raises(ConfigurationError) as raised:
         chat()
-    assert 'pip install "pytest-evalstudio[openai]"' in str(raised.value)
+    assert 'pip install "pytest-evalstudio[http]"' in str(raised.value)
 
 
 def test_opening_a_model_imports_no_client(chat, monkeypatch):
@@ -317,7 +326,22 @@ def test_opening_a_model_imports_no_client(chat, monkeypatch):
         builtins, "__import__", lambda name, *rest: imported.append(name) or original(name, *rest)
     )
     chat()
-    assert "openai" not in imported
+    assert not {"openai", "httpx"} & {*imported}
+
+
+def test_a_question_imports_no_openai_package(service):
+    table = {"host": "openai_compatible", "url": service.url, "llm_model_name": "m"}
+    code = (
+        "import sys\n"
+        "from pytest_evalstudio.asking.hosts import open_model\n"
+        "from pytest_evalstudio.core.cases import Prompt\n"
+        "from pytest_evalstudio.core.plugins.registry import Registry\n"
+        "from pathlib import Path\n"
+        f"model = open_model('mine', {table!r}, Registry(), folder=Path(), cache=None)\n"
+        "print(model.ask([Prompt(text='how much?')])[0].text, 'openai' in sys.modules)\n"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (result.stdout, result.stderr) == ("fine False\n", "")
 
 
 def test_dates_in_headers_are_read_against_the_clock():
@@ -402,3 +426,23 @@ def test_rules_are_sent_in_the_system_role_behind_the_configured_ones(chat, serv
         {"role": "system", "content": "Be brief.\n\nJudge fairly."},
         {"role": "user", "content": "q"},
     ]
+
+
+def test_headers_query_and_time_limit_of_the_arguments_belong_to_the_request(chat, service):
+    arguments = {"extra_headers": {"X-Team": "fees"}, "extra_query": {"tier": "test"}, "timeout": 30}
+    [answer] = chat(arguments=arguments).ask(ASK)
+    assert answer.text == "fine"
+    assert service.headers[0]["x-team"] == "fees"
+    assert set(service.requests[0]) == {"model", "messages"}
+
+
+def test_a_time_limit_of_the_arguments_ends_an_attempt(chat, service):
+    service.default = Reply(delay_s=5.0)
+    [answer] = chat(arguments={"timeout": 0.1}, retries=0).ask(ASK)
+    assert "did not answer in time" in answer.error
+
+
+def test_a_service_that_ignores_stream_answers_at_once(chat, service):
+    service.default = Reply(body=json.dumps(completion("5 USD")).encode())
+    [answer] = chat(stream=True).ask(ASK)
+    assert (answer.text, answer.first_token_s, answer.error) == ("5 USD", None, "")

@@ -289,3 +289,36 @@ def test_documents_at_private_addresses_need_the_users_word(project: Project, ht
             " to allow it*"
         ]
     )
+
+
+def test_beside_a_configuration_the_name_of_a_suite_is_as_good_as_naming_the_file(project: Project) -> None:
+    project.write("evalstudio.toml", '[[model]]\nname = "m"\nhost = "python"\ntarget = "app:ask"\n')
+    project.write("a_suite.json", json.dumps({"name": "Sums", "test_cases": [FOUR]}))
+    project.write("b_suite.json", json.dumps(SIX))
+
+    result = project.run("--collect-only", "-q")
+
+    result.stdout.fnmatch_lines(["a_suite.json::four[[]m]", "b_suite.json::six[[]m]"])
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        pytest.param(
+            json.dumps({"testcases": [FOUR]}), "its name is that of a suite, but *", id="misspelt key"
+        ),
+        pytest.param(json.dumps([FOUR]), "its name is that of a suite, but *", id="list"),
+        pytest.param("", "it cannot be parsed", id="empty"),
+    ],
+)
+def test_a_suite_by_name_alone_is_warned_of_beside_a_configuration(
+    project: Project, content: str, reason: str
+) -> None:
+    project.write("sums_suite.json", content)
+    project.run().assert_outcomes()
+
+    project.write("evalstudio.toml", 'evaluators = ["text_matching"]\n')
+    result = project.run()
+
+    result.assert_outcomes(warnings=1)
+    result.stdout.fnmatch_lines([f"*sums_suite.json: not collected: {reason}"])

@@ -124,7 +124,7 @@ def posts(request: Request) -> bool:
     return request.method == "POST"
 
 
-def chat_host(id: str, **more: Any) -> Protocol:
+def chat_host(id: str, extra: str = "openai", **more: Any) -> Protocol:
     return Protocol(
         id=id,
         settings=lambda url: {"url": f"{url}/v1", "llm_model_name": "m", "api_key": KEY, **more},
@@ -132,12 +132,13 @@ def chat_host(id: str, **more: Any) -> Protocol:
         asks=posts,
         question_of=last_message,
         streams=completion_parts,
-        extra="openai",
+        extra=extra,
     )
 
 
 PROTOCOLS = [
-    *map(chat_host, ("openai_compatible", "openai_llm", "h2ogpt", "h2ollmops")),
+    *(chat_host(id, "http") for id in ("openai_compatible", "h2ogpt", "h2ollmops")),
+    chat_host("openai_llm"),
     Protocol(
         id="azure_openai_llm",
         settings=lambda url: {"url": url, "environment_id": "prod-4o", "api_key": KEY},
