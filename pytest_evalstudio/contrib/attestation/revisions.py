@@ -1,0 +1,171 @@
+"""Revisions of a repository: files are read from git's objects, nothing is checked out and no hook runs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_evalstudio.core.errors import DataError
+
+_DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+_TIMEOUT_S = 120
+WORKING_TREE = ""
+"""In place of a revision: the files of the working tree."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repository:
+    """A git repository.
+
+    Attributes:
+        root: of the working tree.
+        prefix: folder that the command was started in, relative to the root; "" for the root.
+    """
+
+    root: Path
+    prefix: str
+
+    @classmethod
+    def of(cls, folder: Path) -> Repository:
+        """Return the repository of a folder.
+
+        Raises:
+            DataError: if it is in none, or git is not installed.
+        """
+        try:
+            root = _git(folder, "rev-parse", "--show-toplevel").strip()
+        except DataError as exc:
+            raise DataError(
+                f"{exc.message}; run the command in the project's repository, with its history"
+                " (`fetch-depth: 0` in GitHub Actions)",
+                source=str(folder),
+            ) from None
+        prefix = _git(folder, "rev-parse", "--show-prefix").strip().rstrip("/")
+        return cls(root=Path(root).resolve(), prefix=prefix)
+
+    def commit(self, revision: str) -> str:
+        """Return the commit of a revision.
+
+        Raises:
+            DataError: if there is none.
+        """
+        try:
+            return _git(
+                self.root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+            ).strip()
+        except DataError:
+            raise DataError(
+                f"the repository has no revision {revision!r}; fetch it, or give another one"
+            ) from None
+
+    def default_base(self, head: str) -> str:
+        """Return the commit that a revision has left the default branch at.
+
+        Raises:
+            DataError: if there is no default branch.
+        """
+        for branch in _DEFAULT_BRANCHES:
+            try:
+                return _git(self.root, "merge-base", branch, head or "HEAD").strip()
+            except DataError:
+                continue
+        raise DataError(
+            f"there is no default branch ({', '.join(_DEFAULT_BRANCHES)}); give the protected revision by"
+            " --base REF"
+        )
+
+    @contextmanager
+    def files_of(self, revision: str) -> Iterator[Path]:
+        """Provide the files of a revision, or of the working tree, in a folder that is removed afterwards."""
+        with tempfile.TemporaryDirectory(prefix="evalstudio-") as name:
+            folder = Path(name).resolve() / "files"
+            folder.mkdir()
+            if revision == WORKING_TREE:
+                self._copy_working_tree(folder)
+            else:
+                self._extract(revision, folder)
+            yield folder
+
+    def changed_files(self, base: str, head: str) -> dict[str, str]:
+        """Return the paths of files that differ, each with git's letter: A, D, M, R, T."""
+        revisions = [base] if head == WORKING_TREE else [base, head]
+        text = _git(self.root, "diff", "--no-ext-diff", "--no-textconv", "--name-status", "-z", "--no-renames", *revisions, "--")
+        parts = text.split("\0")
+        files = dict(zip(parts[1::2], parts[::2], strict=False))
+        if head == WORKING_TREE:
+            untracked = _git(self.root, "ls-files", "-z", "--others", "--exclude-standard")
+            files.update(dict.fromkeys(filter(None, untracked.split("\0")), "A"))
+        return dict(sorted(files.items()))
+
+    def text(self, revision: str, path: str) -> str | None:
+        """Return the text of a file, None where the revision has no such file or it is no text."""
+        if revision == WORKING_TREE:
+            file = self.root / path
+            if file.is_symlink() or not file.is_file():
+                return None
+            data = file.read_bytes()
+        else:
+            try:
+                data = _git_bytes(self.root, "cat-file", "blob", f"{revision}:{path}")
+            except DataError:
+                return None
+        try:
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return None
+
+    def has_file(self, revision: str, path: str) -> bool:
+        """Return whether a revision has a file."""
+        return self.text(revision, path) is not None
+
+    def _extract(self, revision: str, folder: Path) -> None:
+        archive = folder.parent / "files.tar"
+        _git(self.root, "archive", "--format=tar", f"--output={archive}", revision)
+        with tarfile.open(archive) as files:
+            # The filter refuses links and paths that lead out of the folder.
+            files.extractall(folder, filter="data")
+        archive.unlink()
+
+    def _copy_working_tree(self, folder: Path) -> None:
+        names = _git(self.root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        for name in filter(None, names.split("\0")):
+            source = self.root / name
+            if source.is_symlink() or not source.is_file():
+                continue
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return _git_bytes(folder, *arguments).decode("utf-8", "surrogateescape")
+
+
+def _git_bytes(folder: Path, *arguments: str) -> bytes:
+    """Run git without hooks, external programs of its configuration, prompts or optional locks.
+
+    Raises:
+        DataError: with git's message.
+    """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+    command = ["git", "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]
+    try:
+        done = subprocess.run(
+            [*command, *arguments], cwd=folder, env=environment, capture_output=True, timeout=_TIMEOUT_S, check=False
+        )
+    except FileNotFoundError:
+        raise DataError("git is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise DataError(f"git {arguments[0]} took more than {_TIMEOUT_S} s") from None
+    if done.returncode:
+        message = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise DataError(f"git {arguments[0]}: {message[-1] if message else 'failed'}")
+    return done.stdout
