@@ -263,6 +263,7 @@ class _Scoring:
             matched=stored.nodeid if stored is not None else "",
             trusted=tuple(each.id for each in trusted),
             runs=task.model.first_runs if task.model.stopping is None else 1,
+            is_xfail=_is_expected_to_fail(item),
             known=(identity.key, identity.model) in self._failed_before,
         )
 
@@ -285,7 +286,7 @@ class _Scoring:
         if has_misses(result) or claimed:
             return "failed", headline(result) or f"{', '.join(claimed)}: failed in the record"
         unknown = [each.id for each in trusted if each.id not in stored]
-        if unknown:
+        if unknown and not self._request.is_asked:
             return "missing", f"the record has no verdict of {', '.join(unknown)}"
         if skip_reason(result) and not trusted:
             return "skipped", skip_reason(result)
@@ -360,14 +361,15 @@ def _failures(baseline: str) -> frozenset[tuple[str, str]]:
 
 def main(request_path: str, result_path: str) -> int:
     """Collect and score; return 0 where a result was written, 2 where the revision cannot be collected."""
-    session = BaseSession(read(Path(request_path), ScoringRequest))
-    folder = Path.cwd()
-    options = [*_OPTIONS, f"--rootdir={folder}"]
-    if not any((folder / name).is_file() for name in INI_FILES):
+    request = read(Path(request_path), ScoringRequest)
+    session = BaseSession(request)
+    root = Path(request.root)
+    folders = [folder for folder in (Path.cwd(), *Path.cwd().parents) if folder.is_relative_to(root)]
+    if not any((folder / name).is_file() for folder in folders for name in INI_FILES):
         # Otherwise pytest would look for its configuration in the folders above.
-        (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        (root / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
     try:
-        status = pytest.main(options, plugins=[session])
+        status = pytest.main([*_OPTIONS, *request.arguments], plugins=[session])
     except EvalStudioError as exc:
         sys.stderr.write(f"{exc}\n")
         return 2

@@ -62,15 +62,21 @@ class ScoringRequest(Struct, frozen=True, kw_only=True):
 
     Attributes:
         answers: of all models.
+        root: of the files of the revision.
         foreign: folder whose modules must not be imported: the tree under test.
         judge_budget: number of cases that paid judges are asked about again.
         baseline: path of the accepted baseline in the revision, "" for none.
+        arguments: further arguments of pytest.
+        is_asked: whether the answers are new ones, which have no stored verdicts.
     """
 
     answers: tuple[StoredAnswers, ...]
+    root: str
     foreign: str
     judge_budget: int = 0
     baseline: str = ""
+    arguments: tuple[str, ...] = ()
+    is_asked: bool = False
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -105,6 +111,7 @@ class BaseCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
         trusted: evaluators whose stored verdicts were taken, since they cannot be scored again here.
         runs: number of repeats that the revision asks for.
         known: whether it failed in the baseline of the revision, too.
+        is_xfail: whether the revision expects it to fail.
     """
 
     nodeid: str
@@ -119,6 +126,7 @@ class BaseCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
     trusted: tuple[str, ...] = ()
     runs: int = 1
     known: bool = False
+    is_xfail: bool = False
 
 
 class BaseRun(Struct, frozen=True, kw_only=True):
