@@ -44,8 +44,9 @@ def main(root: Path) -> int:
     tricks = _all(trick_outcome, TRICKS)
     edits = _all(edit_outcome, EDITS)
     for each in tricks:
-        print(f"{each.name:32} {'refused' if each.is_caught else 'MISSED'}  {' '.join(dict.fromkeys(each.codes)) or '-'}"
-              f"{'' if each.is_caught_without_asking else '  (only by --ask)'}")
+        word = "refused" if each.is_caught else "MISSED"
+        codes = " ".join(dict.fromkeys(each.codes)) or "only by --ask"
+        print(f"{each.name:32} {word}  {codes}")
         if each.status not in (0, 1):
             print(f"    exit status {each.status}: {each.stderr.strip()}")
     for each in edits:

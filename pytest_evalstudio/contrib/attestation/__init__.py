@@ -7,7 +7,7 @@ CONTRIB = Contrib(
     commands={
         "verify-run": Command(
             target="pytest_evalstudio.contrib.attestation.commands.verify_run:add_to",
-            text="Score a run's answers by the suites and rules of a protected revision, and list what was weakened.",
+            text="Score a run's answers by the rules of a protected revision, and list what was weakened.",
         ),
         "verify-attestation": Command(
             target="pytest_evalstudio.contrib.attestation.commands.verify_attestation:add_to",

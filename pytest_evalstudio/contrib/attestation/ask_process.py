@@ -14,7 +14,14 @@ from pathlib import Path
 
 from pytest_evalstudio.asking.hosts import open_model
 from pytest_evalstudio.asking.runs import AskingRun, fixed_run
-from pytest_evalstudio.contrib.attestation.exchange import Asked, AskRequest, Question, StoredAnswers, read, write
+from pytest_evalstudio.contrib.attestation.exchange import (
+    Asked,
+    AskRequest,
+    Question,
+    StoredAnswers,
+    read,
+    write,
+)
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.scoring.answering import answered, requests_of

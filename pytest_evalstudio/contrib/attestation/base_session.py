@@ -1,4 +1,4 @@
-"""Process that collects the cases of a protected revision by pytest, and scores stored answers under its rules.
+"""Process that collects the cases of a protected revision by pytest, and scores stored answers.
 
 It runs in a folder with the files of the revision, so that suites, configuration, conftest.py and evaluators
 are all its own. No test is run and no application is asked.
@@ -24,7 +24,6 @@ from pytest_evalstudio.contrib.attestation.exchange import (
     CaseStatus,
     Question,
     ScoringRequest,
-    StoredAnswers,
     read,
     write,
 )
@@ -137,10 +136,15 @@ class _Scoring:
         }
         self._trusted: dict[int, list[ConfiguredEvaluator]] = {}
         self._judge_budget = request.judge_budget
-        self._failed_before = _failures(request.baseline)
+        self._failed_before = _failures(self._baseline())
         self.evaluators: dict[str, EvaluatorEntry] = {}
         self.models: dict[str, ModelEntry] = {}
         self.notes: list[str] = []
+
+    def _baseline(self) -> Path:
+        """Return the baseline of the revision: the configured one, else that of the usual name."""
+        configured = _project(self._items[0]).settings.baseline() if self._items else None
+        return configured or Path(self._request.baseline)
 
     def gates(self) -> tuple[str, ...]:
         """Return the gates of the configurations."""
@@ -155,9 +159,7 @@ class _Scoring:
                 table = models.of(task.model).table
             except KeyError:  # of a lab, whose answers are given
                 continue
-            case = structs.replace(
-                task.case, answer=Answer(), counterpart=None, **Expected().expectations
-            )
+            case = structs.replace(task.case, answer=Answer(), counterpart=None, **Expected().expectations)
             yield Question(
                 nodeid=item.nodeid,
                 file=item.planned.file.nodeid,
@@ -178,9 +180,7 @@ class _Scoring:
         for file, project, items in by_file.values():
             yield from self._cases_of(file, project, items)
 
-    def _cases_of(
-        self, file: PlannedFile, project: Project, items: Sequence[EvalItem]
-    ) -> Iterator[BaseCase]:
+    def _cases_of(self, file: PlannedFile, project: Project, items: Sequence[EvalItem]) -> Iterator[BaseCase]:
         provider = ModelProvider(cache=None, registry=project.registry)
         try:
             pipeline = Pipeline.under(file.config, file.plan, provider)
@@ -216,9 +216,7 @@ class _Scoring:
             return False
         task = item.task
         task.answers = tuple(_answered(task, row) for row in match.answers.rows)
-        trusted = [
-            selected for selected in chosen if not self._is_scored(selected, file, project, provider)
-        ]
+        trusted = [selected for selected in chosen if not self._is_scored(selected, file, project, provider)]
         if self._judge_budget and any(JUDGE in selected.requires for selected in trusted):
             # A judge is asked about the first cases of the budget.
             self._judge_budget -= 1
@@ -237,9 +235,7 @@ class _Scoring:
             return bool(specs) and all(spec.runs_user_code or spec.deterministic for spec in specs)
         return not provider.lacks(file.config, selected)
 
-    def _case(
-        self, item: EvalItem, chosen: Sequence[ConfiguredEvaluator], result: Result | None
-    ) -> BaseCase:
+    def _case(self, item: EvalItem, chosen: Sequence[ConfiguredEvaluator], result: Result | None) -> BaseCase:
         identity, match, task = self._identities[id(item)], self._matches[id(item)], item.task
         for selected in chosen:
             self.evaluators.setdefault(selected.id, evaluator_entry(selected))
@@ -347,11 +343,11 @@ def _plain_case(case: Case) -> Case:
     return structs.replace(case, extra=extra)
 
 
-def _failures(baseline: str) -> frozenset[tuple[str, str]]:
-    """Return key and model of the cases that failed in the baseline of the revision."""
-    if not baseline or not Path(baseline).is_file():
+def _failures(baseline: Path) -> frozenset[tuple[str, str]]:
+    """Return key and model of the cases that failed in a baseline; none without one."""
+    if not baseline.is_file():
         return frozenset()
-    reader = RecordReader(Path(baseline))
+    reader = RecordReader(baseline)
     return frozenset(
         (item.key, reader.run.model_name(item.model_key))
         for item in reader.items()
@@ -377,7 +373,15 @@ def main(request_path: str, result_path: str) -> int:
     return 0 if session.result.cases or status in (0, 1, 5) else 2
 
 
-INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+INI_FILES = (
+    "pytest.toml",
+    ".pytest.toml",
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+)
 
 if __name__ == "__main__":
     sys.exit(main(*sys.argv[1:]))

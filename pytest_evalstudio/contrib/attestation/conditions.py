@@ -6,7 +6,16 @@ from fractions import Fraction
 from typing import Literal
 
 from pytest_evalstudio.core.errors import DataError
-from pytest_evalstudio.formats.condition import And, Condition, Contains, Not, Number, Or, Word, parse_condition
+from pytest_evalstudio.formats.condition import (
+    And,
+    Condition,
+    Contains,
+    Not,
+    Number,
+    Or,
+    Word,
+    parse_condition,
+)
 
 Direction = Literal["same", "stricter", "weaker", "other"]
 """Of an edit: "other" where neither can be shown."""

@@ -65,7 +65,7 @@ class ScoringRequest(Struct, frozen=True, kw_only=True):
         root: of the files of the revision.
         foreign: folder whose modules must not be imported: the tree under test.
         judge_budget: number of cases that paid judges are asked about again.
-        baseline: path of the accepted baseline in the revision, "" for none.
+        baseline: path of the baseline where the revision configures none.
         arguments: further arguments of pytest.
         is_asked: whether the answers are new ones, which have no stored verdicts.
     """
@@ -74,7 +74,7 @@ class ScoringRequest(Struct, frozen=True, kw_only=True):
     root: str
     foreign: str
     judge_budget: int = 0
-    baseline: str = ""
+    baseline: str = "evalstudio-baseline.jsonl"
     arguments: tuple[str, ...] = ()
     is_asked: bool = False
 

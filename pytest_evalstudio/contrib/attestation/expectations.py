@@ -46,7 +46,10 @@ def edits(base: RecordRow, row: RecordRow) -> Iterator[ExpectationEdit]:
 
 def _all_edits(base: RecordRow, row: RecordRow) -> Iterator[ExpectationEdit]:
     yield ExpectationEdit(
-        "condition", direction_of(base.condition, row.condition), _short(base.condition), _short(row.condition)
+        "condition",
+        direction_of(base.condition, row.condition),
+        _short(base.condition),
+        _short(row.condition),
     )
     if base.condition_on != row.condition_on and base.condition and row.condition:
         yield ExpectationEdit(
@@ -69,7 +72,10 @@ def _all_edits(base: RecordRow, row: RecordRow) -> Iterator[ExpectationEdit]:
         direction = "weaker" if base.expected_state and not row.expected_state else "other"
         direction = "stricter" if not base.expected_state else direction
         yield ExpectationEdit(
-            "expected state", direction, _short(str(base.expected_state or "")), _short(str(row.expected_state or ""))
+            "expected state",
+            direction,
+            _short(str(base.expected_state or "")),
+            _short(str(row.expected_state or "")),
         )
     if base.plan != row.plan:
         yield ExpectationEdit("conversation", "other", base.plan or "none", row.plan or "none")
@@ -102,7 +108,9 @@ def _calls_edit(
         return ExpectationEdit(name, direction, old, new)
     if [(call.name, call.arguments) for call in before] != [(call.name, call.arguments) for call in after]:
         return ExpectationEdit(name, "other", old, new)
-    pairs = {(first.other_arguments, second.other_arguments) for first, second in zip(before, after, strict=True)}
+    pairs = {
+        (first.other_arguments, second.other_arguments) for first, second in zip(before, after, strict=True)
+    }
     pairs = {(first, second) for first, second in pairs if first != second}
     if not pairs:
         direction = "same"

@@ -59,15 +59,17 @@ class FindingCode(StrEnum):
     MASKED_TEXTS = "masked_texts"
     PYTHON_TESTS = "python_tests"
     GATES = "gates"
-    NO_FAULT_ASKED = "asked"
+    COMMIT = "commit"
 
 
-ANSWER_DOUBTS = frozenset({
-    FindingCode.APPLICATION_REPLACED,
-    FindingCode.TEST_CODE,
-    FindingCode.START_UP_CODE,
-    FindingCode.SEARCH_PATH,
-})
+ANSWER_DOUBTS = frozenset(
+    {
+        FindingCode.APPLICATION_REPLACED,
+        FindingCode.TEST_CODE,
+        FindingCode.START_UP_CODE,
+        FindingCode.SEARCH_PATH,
+    }
+)
 """Weaknesses that only say that the answers may be false: asking the application itself settles them."""
 Verdict = Literal["verified", "weakened", "not_verified"]
 

@@ -99,7 +99,7 @@ def is_same_question(case: CaseIdentity, row: RecordRow) -> bool:
 def plain(text: str) -> str:
     """Return a text with single blanks.
 
-    >>> plain("What is\\n  it? ")
+    >>> plain(" What is  it? ")
     'What is it?'
     """
     return " ".join(text.split())

@@ -52,9 +52,7 @@ def run_module(module: str, request: Struct, kind: type[T], *, folder: Path, tim
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise DataError(
-                f"the clean process took more than {timeout_s:g} s; raise --timeout"
-            ) from None
+            raise DataError(f"the clean process took more than {timeout_s:g} s; raise --timeout") from None
         if done.returncode or not result_path.is_file():
             lines = f"{done.stdout}\n{done.stderr}".strip().splitlines()[-_SHOWN_LINES:]
             raise DataError(

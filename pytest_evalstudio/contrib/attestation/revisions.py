@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,16 @@ from pytest_evalstudio.core.errors import DataError
 
 _DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 _TIMEOUT_S = 120
+_COMMAND = (
+    "git",
+    *("-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.quotePath=false"),
+)
+_LINK, _SUBMODULE = "120000", "160000"
+"""Modes of entries of a tree."""
+_BATCH_WORDS = 3
+"""Words of the line before each object: digest, type and size."""
 WORKING_TREE = ""
 """In place of a revision: the files of the working tree."""
 
@@ -96,7 +105,17 @@ class Repository:
     def changed_files(self, base: str, head: str) -> dict[str, str]:
         """Return the paths of files that differ, each with git's letter: A, D, M, R, T."""
         revisions = [base] if head == WORKING_TREE else [base, head]
-        text = _git(self.root, "diff", "--no-ext-diff", "--no-textconv", "--name-status", "-z", "--no-renames", *revisions, "--")
+        text = _git(
+            self.root,
+            "diff",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--name-status",
+            "-z",
+            "--no-renames",
+            *revisions,
+            "--",
+        )
         parts = text.split("\0")
         files = dict(zip(parts[1::2], parts[::2], strict=False))
         if head == WORKING_TREE:
@@ -126,12 +145,22 @@ class Repository:
         return self.text(revision, path) is not None
 
     def _extract(self, revision: str, folder: Path) -> None:
-        archive = folder.parent / "files.tar"
-        _git(self.root, "archive", "--format=tar", f"--output={archive}", revision)
-        with tarfile.open(archive) as files:
-            # The filter refuses links and paths that lead out of the folder.
-            files.extractall(folder, filter="data")
-        archive.unlink()
+        """Write the files of a revision as git stores them.
+
+        `git archive` and check-outs obey attributes, which leave files out or run filters.
+        """
+        listing = _git_bytes(self.root, "ls-tree", "-r", "-z", "--full-tree", revision)
+        entries = [_tree_entry(line) for line in listing.split(b"\0") if line]
+        blobs = [(mode, digest, path) for mode, digest, path in entries if mode != _SUBMODULE]
+        with _blobs(self.root) as read:
+            for mode, digest, path in blobs:
+                target = folder / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                content = read(digest)
+                if mode == _LINK:
+                    _link(folder, target, os.fsdecode(content))
+                else:
+                    target.write_bytes(content)
 
     def _copy_working_tree(self, folder: Path) -> None:
         names = _git(self.root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -144,8 +173,61 @@ class Repository:
             shutil.copyfile(source, target)
 
 
+def _tree_entry(line: bytes) -> tuple[str, str, str]:
+    """Return mode, digest and path of a line of `git ls-tree`."""
+    head, _, path = line.partition(b"\t")
+    mode, _, digest = head.decode("ascii").split()
+    return mode, digest, os.fsdecode(path)
+
+
+def _link(folder: Path, target: Path, destination: str) -> None:
+    """Make a symbolic link; one that leads out of the folder is left out."""
+    if Path(os.path.normpath(target.parent / destination)).is_relative_to(folder):
+        target.symlink_to(destination)
+
+
+@contextmanager
+def _blobs(folder: Path) -> Iterator[Callable[[str], bytes]]:
+    """Provide a function that returns the content of a blob by its digest, by one process of git."""
+    process = subprocess.Popen(
+        [*_COMMAND, "cat-file", "--batch"],
+        cwd=folder,
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    requests, replies = process.stdin, process.stdout
+
+    def read(digest: str) -> bytes:
+        requests.write(f"{digest}\n".encode("ascii"))
+        requests.flush()
+        words = replies.readline().split()
+        if len(words) != _BATCH_WORDS:
+            raise DataError(
+                f"the repository lacks the object {digest[:12]}; fetch it (`git fetch --refetch`)"
+            )
+        content = replies.read(int(words[2]))
+        replies.read(1)
+        return content
+
+    try:
+        yield read
+    finally:
+        requests.close()
+        replies.close()
+        process.wait()
+
+
 def _git(folder: Path, *arguments: str) -> str:
     return _git_bytes(folder, *arguments).decode("utf-8", "surrogateescape")
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return {**kept, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
 
 
 def _git_bytes(folder: Path, *arguments: str) -> bytes:
@@ -154,12 +236,14 @@ def _git_bytes(folder: Path, *arguments: str) -> bytes:
     Raises:
         DataError: with git's message.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment |= {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-    command = ["git", "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"]
     try:
         done = subprocess.run(
-            [*command, *arguments], cwd=folder, env=environment, capture_output=True, timeout=_TIMEOUT_S, check=False
+            [*_COMMAND, *arguments],
+            cwd=folder,
+            env=_environment(),
+            capture_output=True,
+            timeout=_TIMEOUT_S,
+            check=False,
         )
     except FileNotFoundError:
         raise DataError("git is not installed") from None

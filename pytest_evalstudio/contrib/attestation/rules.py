@@ -1,4 +1,4 @@
-"""Rules that a run was scored by, compared with those of the protected revision: evaluators, thresholds, judges."""
+"""Rules that a run was scored by, compared with those of the protected revision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from pytest_evalstudio.core.outcomes import Metric
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, Run
 
 _IDENTITY_KEYS = frozenset({
-    "target", "retrieve", "generate", "factory", "fixture", "command", "url", "base_url", "endpoint", "api_base", "host", "address", "script", "default", "answers",
+    "target", "retrieve", "generate", "factory", "fixture", "command", "url", "base_url", "endpoint",
+    "api_base", "host", "address", "script", "default", "answers",
 })  # fmt: skip
 """Settings of a host that say which application answers; others say how."""
 
@@ -170,7 +171,9 @@ def gate_findings(base: BaseRun, run: Run) -> Iterator[Finding]:
             yield Finding(kind="weakness", code=FindingCode.GATE, place=f"gate {text}", text="is removed")
         elif other != text:
             before, after = parse_gate(text), parse_gate(other)
-            is_weaker = after.limit < before.limit if before.sign.startswith(">") else after.limit > before.limit
+            is_weaker = (
+                after.limit < before.limit if before.sign.startswith(">") else after.limit > before.limit
+            )
             yield Finding(
                 kind="weakness" if is_weaker else "change",
                 code=FindingCode.GATE,

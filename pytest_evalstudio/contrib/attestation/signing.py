@@ -48,7 +48,7 @@ def is_signed(path: Path, signature: Path, command: Sequence[str]) -> tuple[bool
     """
     if not any(_SIGNATURE in word for word in command):
         raise ConfigurationError(
-            "--verify-command: names no signature; write {signature} where its path belongs, e.g. \"ssh-keygen"
+            '--verify-command: names no signature; write {signature} where its path belongs, e.g. "ssh-keygen'
             ' -Y verify -f allowed_signers -I ci -n evalstudio -s {signature}"'
         )
     if not signature.is_file():
@@ -71,7 +71,9 @@ def _run(
             check=False,
         )
     except FileNotFoundError:
-        raise ConfigurationError(f"there is no command {words[0]!r}; install it, or give another one") from None
+        raise ConfigurationError(
+            f"there is no command {words[0]!r}; install it, or give another one"
+        ) from None
     except PermissionError:
         raise ConfigurationError(f"{words[0]!r} is not executable; give another command") from None
     except subprocess.TimeoutExpired:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +12,23 @@ from typing import Any
 
 from pytest_evalstudio.contrib.attestation.findings import Finding, FindingCode
 from pytest_evalstudio.contrib.attestation.revisions import Repository
-from pytest_evalstudio.contrib.attestation.test_code import START_UP_FILES, is_test_code, loaded_files, replacements
+from pytest_evalstudio.contrib.attestation.code_effects import (
+    START_UP_FILES,
+    is_test_code,
+    loaded_files,
+    replacements,
+)
 
 _CONFIGURATIONS = ("evalstudio.toml", "pyproject.toml")
-_INI_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_INI_FILES = (
+    "pytest.toml",
+    ".pytest.toml",
+    "pytest.ini",
+    ".pytest.ini",
+    "pyproject.toml",
+    "tox.ini",
+    "setup.cfg",
+)
 """Of pytest, in the order of precedence."""
 _LENIENT = {"unchecked": "fail", "incomplete_answers": "fail", "flips": "fail"}
 """Keys of a configuration whose strict value is this one."""
@@ -100,16 +114,20 @@ def _test_code(trees: Trees, files: Mapping[str, str]) -> set[str]:
 
 
 def _files_named(trees: Trees, modules: Sequence[str]) -> list[str]:
-    stems = ["/".join(filter(None, (folder, *module.split(".")))) for module in modules for folder in trees.folders]
+    stems = [
+        "/".join(filter(None, (folder, *module.split(".")))) for module in modules for folder in trees.folders
+    ]
     return [name for stem in stems for name in (f"{stem}.py", f"{stem}/__init__.py")]
 
 
 def _plugins(trees: Trees) -> list[str]:
     """Return the modules that addopts of the tree under test loads as plugins."""
     words = str(_pytest_settings(trees, head=True).get("addopts", "")).split()
-    pairs = zip(words, words[1:], strict=False)
+    pairs = itertools.pairwise(words)
     names = [after for before, after in pairs if before == _PLUGIN_OPTION]
-    names += [word[len(_PLUGIN_OPTION) :] for word in words if word.startswith(_PLUGIN_OPTION) and len(word) > 2]
+    names += [
+        word[len(_PLUGIN_OPTION) :] for word in words if word.startswith(_PLUGIN_OPTION) and len(word) > 2
+    ]
     return [name for name in names if not name.startswith("no:")]
 
 
@@ -149,13 +167,13 @@ def _search_path_findings(trees: Trees, files: Mapping[str, str]) -> Iterator[Fi
     if not any(PurePosixPath(path).name in _INI_FILES for path in files):
         return
     before, after = (_pytest_settings(trees, head=head) for head in (False, True))
-    first, second = (_words(settings.get("pythonpath", "")) for settings in (before, after))
+    first, second = (" ".join(_words(settings.get("pythonpath", ""))) for settings in (before, after))
     if first != second:
         yield Finding(
             kind="weakness",
             code=FindingCode.SEARCH_PATH,
             place="pytest's pythonpath",
-            text=f"modules are searched elsewhere: {' '.join(first) or 'not set'} → {' '.join(second) or 'not set'}",
+            text=f"modules are searched elsewhere: {first or 'not set'} → {second or 'not set'}",
         )
 
 

@@ -1,4 +1,4 @@
-"""Verification of a run: stored answers under the rules of a protected revision, and what has changed since."""
+"""Verification of a run: stored answers under the rules of a protected revision, and what has changed."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from pytest_evalstudio.contrib.attestation.sources import Trees, file_findings
 from pytest_evalstudio.core.defaults import BASELINE_FILE
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import file_sha256
+from pytest_evalstudio.metrics.detectors import redact, redact_identifier
 from pytest_evalstudio.record.schema import Run
 
 _PACKAGE = "pytest_evalstudio.contrib.attestation"
@@ -129,6 +130,7 @@ def verify(record: Path, folder: Path, options: VerificationOptions) -> Verifica
         if is_settled:
             findings = [_settled(each) for each in findings]
     findings += _trust_findings(base_run, stored, asked)
+    findings += _commit_findings(stored.run, head)
     suites = {case.file for case in base_run.cases}
     return Verification(
         base=base,
@@ -138,7 +140,7 @@ def verify(record: Path, folder: Path, options: VerificationOptions) -> Verifica
         passed=sum(_stands(case) for case in base_run.cases),
         total=len(base_run.cases),
         asked=len(asked),
-        findings=tuple(grouped(findings)),
+        findings=tuple(_masked(each) for each in grouped(findings)),
     )
 
 
@@ -164,7 +166,7 @@ class _BaseFolder:
                 root=str(files),
                 foreign=str(self._repository.root),
                 judge_budget=self._options.judge_budget,
-                baseline=str(folder / BASELINE_FILE),
+                baseline=BASELINE_FILE,
                 arguments=self._options.arguments,
                 is_asked=is_asked,
             )
@@ -220,7 +222,9 @@ def _run_findings(stored: StoredRun) -> Iterator[Finding]:
     if run.interrupted or run.finished is None:
         yield _failure(FindingCode.RUN_UNFINISHED, "run", "it did not end, so its exit status says nothing")
     if run.exit_status:
-        yield _failure(FindingCode.RUN_FAILED, "run", f"it failed by itself, with exit status {run.exit_status}")
+        yield _failure(
+            FindingCode.RUN_FAILED, "run", f"it failed by itself, with exit status {run.exit_status}"
+        )
     if run.session is not None and run.session.overruled:
         yield Finding(
             kind="weakness", code=FindingCode.OVERRULED, place="run", text=run.session.overruled_sentence
@@ -285,7 +289,10 @@ def _edit_findings(case: BaseCase, answers: StoredAnswers) -> Iterator[Finding]:
             )
     if answers.verdict in ("xfailed", "xpassed") and not case.is_xfail:
         yield Finding(
-            kind="weakness", code=FindingCode.XFAIL_ADDED, place=case.nodeid, text="is expected to fail (xfail)"
+            kind="weakness",
+            code=FindingCode.XFAIL_ADDED,
+            place=case.nodeid,
+            text="is expected to fail (xfail)",
         )
     if len(answers.rows) < case.runs:
         yield Finding(
@@ -343,6 +350,11 @@ def _asked_findings(
             )
 
 
+def _masked(finding: Finding) -> Finding:
+    """Return a finding without personal data and secrets: it is printed, and written to attestations."""
+    return msgspec.structs.replace(finding, place=redact_identifier(finding.place), text=redact(finding.text))
+
+
 def _settled(finding: Finding) -> Finding:
     """Return a doubt of the answers as a change: the application itself gives passing answers."""
     if finding.kind == "weakness" and finding.code in ANSWER_DOUBTS:
@@ -369,7 +381,9 @@ def _trust_findings(base: BaseRun, stored: StoredRun, asked: Sequence[Question])
     masked = [id for id, entry in base.evaluators.items() if entry.problem_type in ("privacy", "security")]
     for id in masked:
         yield _trust(
-            FindingCode.MASKED_TEXTS, f"evaluator {id}", "a record has masked texts, so its own verdicts count"
+            FindingCode.MASKED_TEXTS,
+            f"evaluator {id}",
+            "a record has masked texts, so its own verdicts count",
         )
     if base.python_tests:
         yield _trust(
@@ -379,6 +393,13 @@ def _trust_findings(base: BaseRun, stored: StoredRun, asked: Sequence[Question])
         )
     if base.gates:
         yield _trust(FindingCode.GATES, "gates", "they are compared, and not computed again")
+
+
+def _commit_findings(run: Run | None, head: str) -> Iterator[Finding]:
+    """Yield the commit of a record that is not the one under test, e.g. the merge that a CI service tests."""
+    if run is not None and run.commit and head and run.commit != head:
+        text = f"the record names {run.commit[:12]}, and not {head[:12]}"
+        yield _trust(FindingCode.COMMIT, "commit", text)
 
 
 def _trust(code: FindingCode, place: str, text: str) -> Finding:

@@ -1,4 +1,4 @@
-"""Repositories of the small project: a protected commit, and a changed working tree that pytest has run in."""
+"""Repositories of the small project: a protected commit, and a changed working tree with a run's record."""
 
 from __future__ import annotations
 

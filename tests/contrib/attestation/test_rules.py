@@ -6,7 +6,7 @@ import pytest
 
 from pytest_evalstudio.contrib.attestation.conditions import direction_of
 from pytest_evalstudio.contrib.attestation.expectations import edits
-from pytest_evalstudio.contrib.attestation.test_code import loaded_files, replacements
+from pytest_evalstudio.contrib.attestation.code_effects import loaded_files, replacements
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.record.schema import RecordRow
 
@@ -88,7 +88,7 @@ def test_direction_of_edited_calls() -> None:
         "import app\n(app.ask, other) = (1, 2)\n",
         "from unittest.mock import patch\npatch('app.ask').start()\n",
         "import os\ndef pytest_sessionfinish():\n    os._exit(0)\n",
-        "import pytest\n@pytest.fixture(autouse=True)\ndef calm(monkeypatch):\n    monkeypatch.setattr('app.ask', 1)\n",
+        "@pytest.fixture(autouse=True)\ndef calm(monkeypatch):\n    monkeypatch.setattr('app.ask', 1)\n",
     ],
 )
 def test_code_that_changes_other_code_is_reported(code: str) -> None:

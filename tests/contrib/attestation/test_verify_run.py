@@ -115,7 +115,10 @@ def test_modules_of_the_tree_under_test_are_not_imported(
 ) -> None:
     folder = tmp_path / "desk"
     shutil.copytree(good, folder)
-    apply(folder, {"checks.py": lambda text: "raise SystemExit('imported')\n" + text, "sitecustomize.py": "1/0\n"})
+    apply(
+        folder,
+        {"checks.py": lambda text: "raise SystemExit('imported')\n" + text, "sitecustomize.py": "1/0\n"},
+    )
     monkeypatch.setenv("PYTHONPATH", str(folder))
     monkeypatch.setenv("PYTEST_ADDOPTS", "--no-such-option")
     assert codes(folder, status=1)["weakness"] == {"start_up_code"}

@@ -24,7 +24,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base", default="", metavar="COMMIT", help="protected commit that it must name, or the start of it"
     )
-    parser.add_argument("--signature", metavar="FILE", help="signature (default: the attestation's name with .sig)")
+    parser.add_argument(
+        "--signature", metavar="FILE", help="signature (default: the attestation's name with .sig)"
+    )
     parser.add_argument(
         "--verify-command",
         default="",

@@ -55,7 +55,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         "--pytest",
         default="",
         metavar="ARGUMENTS",
-        help="arguments of pytest in the protected job, e.g. '--pytest=suites --evalstudio-threshold rouge=0.5'",
+        help="arguments of pytest in the protected job, e.g. '--pytest=suites -m \"not slow\"'",
     )
     parser.add_argument(
         "--timeout", type=float, default=600.0, metavar="S", help="seconds for each clean process"

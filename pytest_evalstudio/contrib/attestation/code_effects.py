@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 START_UP_FILES = frozenset({"sitecustomize.py", "usercustomize.py"})
 """Modules that Python imports before anything else."""
 _CALLS = frozenset({
-    "setattr", "delattr", "exec", "eval", "compile", "__import__", "globals", "vars", "_exit", "patch", "putenv", "spec_from_file_location", "module_from_spec", "reload", "import_module", "__setattr__", "register_assert_rewrite",
+    "setattr", "delattr", "exec", "eval", "compile", "__import__", "globals", "vars", "_exit", "patch",
+    "putenv", "spec_from_file_location", "module_from_spec", "reload", "import_module", "__setattr__",
 })  # fmt: skip
 """Functions and methods by which code replaces other code, or ends the process."""
 _CONTAINERS = frozenset({"modules", "meta_path", "path", "path_hooks", "environ", "__dict__"})
@@ -84,15 +85,15 @@ def _parsed(text: str) -> ast.Module:
 
 
 def replacements(before: str | None, after: str) -> list[tuple[int, str]]:
-    """Return what new or changed statements of a file do to other code: line and expression.
+    r"""Return what new or changed statements of a file do to other code: line and expression.
 
     Fixtures are left out unless they are used by every test: no test case of a suite asks for them.
 
-    >>> replacements("import app\\n", "import app\\napp.ask = print\\n")
+    >>> replacements("import app\n", "import app\napp.ask = print\n")
     [(2, 'app.ask')]
     """
     known = {ast.dump(statement) for statement in _parsed(before or "").body}
-    effects = []
+    effects: list[tuple[int, str]] = []
     for statement in _parsed(after).body:
         if ast.dump(statement) in known or _is_plain_fixture(statement):
             continue
