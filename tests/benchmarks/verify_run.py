@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from contrib.attestation.further import FURTHER_EDITS, FURTHER_TRICKS
 from contrib.attestation.material.honest import EDITS, Edit
 from contrib.attestation.material.tricks import TRICKS, Trick
 from contrib.attestation.proof import ProofOutcome, outcome_of
@@ -41,8 +42,8 @@ def main(root: Path) -> int:
             edited(edit, good, folder)
         return outcome_of(edit.name, folder)
 
-    tricks = _all(trick_outcome, TRICKS)
-    edits = _all(edit_outcome, EDITS)
+    tricks = _all(trick_outcome, (*TRICKS, *FURTHER_TRICKS))
+    edits = _all(edit_outcome, (*EDITS, *FURTHER_EDITS))
     for each in tricks:
         word = "refused" if each.is_caught else "MISSED"
         codes = " ".join(dict.fromkeys(each.codes)) or "only by --ask"

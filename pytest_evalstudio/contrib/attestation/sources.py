@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from pytest_evalstudio.contrib.attestation.findings import Finding, FindingCode
-from pytest_evalstudio.contrib.attestation.revisions import Repository
 from pytest_evalstudio.contrib.attestation.code_effects import (
     START_UP_FILES,
     is_test_code,
     loaded_files,
     replacements,
 )
+from pytest_evalstudio.contrib.attestation.findings import Finding, FindingCode
+from pytest_evalstudio.contrib.attestation.revisions import Repository
 
 _CONFIGURATIONS = ("evalstudio.toml", "pyproject.toml")
 _INI_FILES = (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_evalstudio.contrib.attestation.code_effects import loaded_files, replacements
 from pytest_evalstudio.contrib.attestation.conditions import direction_of
 from pytest_evalstudio.contrib.attestation.expectations import edits
-from pytest_evalstudio.contrib.attestation.code_effects import loaded_files, replacements
 from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 from pytest_evalstudio.record.schema import RecordRow
 
