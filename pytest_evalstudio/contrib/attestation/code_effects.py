@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 
 START_UP_FILES = frozenset({"sitecustomize.py", "usercustomize.py"})
 """Modules that Python imports before anything else."""
+CONFIGURATION_HOOK = "pytest_evalstudio_configuration"
 _CALLS = frozenset({
     "setattr", "delattr", "exec", "eval", "compile", "__import__", "globals", "vars", "_exit", "patch",
     "putenv", "spec_from_file_location", "module_from_spec", "reload", "import_module", "__setattr__",
@@ -99,6 +100,17 @@ def replacements(before: str | None, after: str) -> list[tuple[int, str]]:
             continue
         effects += _effects(statement)
     return sorted(set(effects))
+
+
+def configures(before: str | None, after: str) -> bool:
+    """Return whether new or changed statements of a file configure the evaluation."""
+    known = {ast.dump(statement) for statement in _parsed(before or "").body}
+    return any(
+        isinstance(node, ast.FunctionDef) and node.name == CONFIGURATION_HOOK
+        for statement in _parsed(after).body
+        if ast.dump(statement) not in known
+        for node in ast.walk(statement)
+    )
 
 
 def _effects(statement: ast.stmt) -> Iterator[tuple[int, str]]:

@@ -47,6 +47,7 @@ class FindingCode(StrEnum):
     TEST_CODE = "test_code"
     START_UP_CODE = "start_up_code"
     SEARCH_PATH = "search_path"
+    STORED_ANSWER = "stored_answer"
     CANNOT_ASK = "cannot_ask"
     CASE_RENAMED = "case_renamed"
     CASE_ADDED = "case_added"
@@ -68,6 +69,7 @@ ANSWER_DOUBTS = frozenset(
         FindingCode.TEST_CODE,
         FindingCode.START_UP_CODE,
         FindingCode.SEARCH_PATH,
+        FindingCode.STORED_ANSWER,
     }
 )
 """Weaknesses that only say that the answers may be false: asking the application itself settles them."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from msgspec import Struct
 
@@ -18,6 +20,8 @@ T = TypeVar("T", bound=Struct)
 _PREFIXES = ("PYTEST_", "EVALSTUDIO_", "PYTHON", "GITHUB_", "CI", "COV_")
 """Of variables that could add options, plugins, modules or outputs."""
 _SHOWN_LINES = 15
+_SHOWN_BYTES = 8192
+_MAX_BYTES = 2 << 30
 
 
 def clean_environment() -> dict[str, str]:
@@ -38,24 +42,59 @@ def run_module(module: str, request: Struct, kind: type[T], *, folder: Path, tim
     with tempfile.TemporaryDirectory(prefix="evalstudio-") as name:
         request_path, result_path = Path(name) / "request.json", Path(name) / "result.json"
         write(request_path, request)
+        output = Path(name) / "output.txt"
         command = [sys.executable, "-P", "-B", "-m", module, str(request_path), str(result_path)]
-        try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                env=clean_environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise DataError(f"the clean process took more than {timeout_s:g} s; raise --timeout") from None
-        if done.returncode or not result_path.is_file():
-            lines = f"{done.stdout}\n{done.stderr}".strip().splitlines()[-_SHOWN_LINES:]
-            raise DataError(
-                f"the clean process ended with status {done.returncode}:\n  " + "\n  ".join(lines)
-            )
-        return read(result_path, kind)
+        with open(output, "wb") as file:
+            status = _status(command, folder, file, timeout_s)
+        if status or not result_path.is_file():
+            lines = "\n  ".join(_last_lines(output))
+            raise DataError(f"the clean process ended with status {status}:\n  {lines}")
+        return _result(result_path, kind)
+
+
+def _status(command: Sequence[str], folder: Path, output: IO[bytes], timeout_s: float) -> int:
+    """Run a command with its children, and return its exit status.
+
+    Raises:
+        DataError: if it takes too long.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=clean_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        raise DataError(f"the clean process took more than {timeout_s:g} s; raise --timeout") from None
+    finally:
+        if process.poll() is None:
+            # An application may have started processes of its own.
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
+
+
+def _last_lines(output: Path) -> list[str]:
+    with open(output, "rb") as file:
+        file.seek(max(0, output.stat().st_size - _SHOWN_BYTES))
+        return file.read().decode("utf-8", "replace").strip().splitlines()[-_SHOWN_LINES:]
+
+
+def _result(path: Path, kind: type[T]) -> T:
+    """Return the result in a file, which code under test may have written.
+
+    Raises:
+        DataError: if it is too large or malformed.
+    """
+    if path.stat().st_size > _MAX_BYTES:
+        raise DataError(f"the clean process wrote more than {_MAX_BYTES >> 20} MiB; verify fewer cases")
+    try:
+        return read(path, kind)
+    except ValueError as exc:
+        raise DataError(f"the clean process wrote a malformed result: {exc}") from None

@@ -12,6 +12,7 @@ from typing import Any
 
 from pytest_evalstudio.contrib.attestation.code_effects import (
     START_UP_FILES,
+    configures,
     is_test_code,
     loaded_files,
     replacements,
@@ -44,6 +45,7 @@ class Trees:
         prefix: folder of the tests, "" for the root.
         targets: modules of the applications.
         search_path: folders that modules are imported from, relative to the folder of the tests.
+        trusts_judges: whether stored verdicts of judges count, so that their settings must be the same.
     """
 
     repository: Repository
@@ -52,6 +54,7 @@ class Trees:
     prefix: str
     targets: tuple[str, ...]
     search_path: tuple[str, ...]
+    trusts_judges: bool = False
 
     def before(self, path: str) -> str | None:
         """Return the text of a file in the protected revision."""
@@ -99,6 +102,7 @@ def file_findings(trees: Trees) -> Iterator[Finding]:
         yield Finding(kind="change", code=FindingCode.FILE, place=path, text=text)
     yield from _configuration_findings(trees, files)
     yield from _search_path_findings(trees, files)
+    yield from _judge_findings(trees, files)
 
 
 def _test_code(trees: Trees, files: Mapping[str, str]) -> set[str]:
@@ -175,6 +179,47 @@ def _search_path_findings(trees: Trees, files: Mapping[str, str]) -> Iterator[Fi
             place="pytest's pythonpath",
             text=f"modules are searched elsewhere: {first or 'not set'} → {second or 'not set'}",
         )
+
+
+def _judge_findings(trees: Trees, files: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield what can give judges other settings; a record has only their models and prompts."""
+    if not trees.trusts_judges:
+        return
+    for path, letter in files.items():
+        if path.endswith(".py") and letter != "D" and configures(trees.before(path), trees.after(path) or ""):
+            yield _judge_weakness(path, "configures the evaluation by code, and can name another judge")
+    before, after = (_pytest_settings(trees, head=head).get("addopts", "") for head in (False, True))
+    if before != after and "evalstudio" in str(after):
+        yield _judge_weakness("pytest's addopts", "other options of the evaluation can name another judge")
+    folders = {PurePosixPath(path).parent for path in files if PurePosixPath(path).name in _CONFIGURATIONS}
+    for folder in sorted(folders):
+        first, second = (_configuration(trees, folder, head=head) or {} for head in (False, True))
+        names = [
+            name for name, table in _judge_tables(first).items() if table != _judge_tables(second).get(name)
+        ]
+        names += [name for name in _judge_tables(second) if name not in _judge_tables(first)]
+        if names:
+            yield _judge_weakness(
+                f"configuration of {folder}",
+                f"{', '.join(names)} is edited, so that stored verdicts of judges do not count",
+            )
+
+
+def _judge_tables(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of a configuration that say which judge is asked, by name."""
+    judge = configuration.get("judge", {})
+    tables = {"[judge]": judge, "[connection]": configuration.get("connection")}
+    evaluators = configuration.get("evaluator", {})
+    for id, table in evaluators.items() if isinstance(evaluators, Mapping) else ():
+        if isinstance(table, Mapping) and "judge" in table:
+            tables[f"[evaluator.{id}.judge]"] = table["judge"]
+    if isinstance(judge, Mapping) and "model" in judge:
+        tables["[[model]]"] = configuration.get("model")
+    return {name: table for name, table in tables.items() if table}
+
+
+def _judge_weakness(place: str, text: str) -> Finding:
+    return Finding(kind="weakness", code=FindingCode.JUDGE, place=place, text=text)
 
 
 def _words(value: object) -> list[str]:

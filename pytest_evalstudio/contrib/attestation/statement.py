@@ -17,7 +17,7 @@ from pytest_evalstudio.record.reader import record_path
 from pytest_evalstudio.scoring.run_header import TOOL, now
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "https://pytest-evalstudio.readthedocs.io/attestation/verified-run/v1"
+PREDICATE_TYPE = "https://pypi.org/project/pytest-evalstudio/#verified-run-v1"
 _REPORT_FILES = ("interpretation.html", "interpretation.json", "evalstudio-report.zip", "summary.md")
 _MAX_BYTES = 32 << 20
 

@@ -206,6 +206,7 @@ def _trees(repository: Repository, base: str, head: str, base_run: BaseRun) -> T
         prefix=repository.prefix,
         targets=tuple(filter(None, targets)),
         search_path=base_run.search_path,
+        trusts_judges=any(case.trusted for case in base_run.cases),
     )
 
 
@@ -293,6 +294,13 @@ def _edit_findings(case: BaseCase, answers: StoredAnswers) -> Iterator[Finding]:
             code=FindingCode.XFAIL_ADDED,
             place=case.nodeid,
             text="is expected to fail (xfail)",
+        )
+    if any(row.answer.stored_at is not None for row in answers.rows):
+        yield Finding(
+            kind="weakness",
+            code=FindingCode.STORED_ANSWER,
+            place=case.nodeid,
+            text="has an answer that an earlier run has stored",
         )
     if len(answers.rows) < case.runs:
         yield Finding(

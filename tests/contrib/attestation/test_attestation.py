@@ -90,6 +90,7 @@ def test_a_damaged_attestation_is_an_error_of_usage(files: Path, content: str) -
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.slow
 @needs_ssh_keygen
 def test_a_signature_of_ssh_keygen_is_verified(attested: Path, tmp_path: Path) -> None:
     for name in ("ci", "stranger"):
@@ -109,6 +110,7 @@ def test_a_signature_of_ssh_keygen_is_verified(attested: Path, tmp_path: Path) -
     assert verified(attested, "--verify-command", check).returncode == 1
 
 
+@pytest.mark.slow
 def test_commands_that_cannot_sign_or_verify_are_errors_of_usage(files: Path, attested: Path) -> None:
     missing = verified(files, "--verify-command", "true")
     assert missing.returncode == 2

@@ -57,6 +57,7 @@ def test_the_failing_run_of_a_regressed_application_is_not_verified(good: Path, 
     assert "weakness" not in found
 
 
+@pytest.mark.slow
 def test_a_relaxed_threshold_is_a_weakness_although_the_verdict_stands(good: Path, tmp_path: Path) -> None:
     folder = tmp_path / "desk"
     copy_project(folder, source=good)
@@ -70,6 +71,7 @@ def test_a_relaxed_threshold_is_a_weakness_although_the_verdict_stands(good: Pat
     assert line.endswith("threshold of rouge.rouge_l is relaxed: 0.9 → 0.5")
 
 
+@pytest.mark.slow
 def test_an_edited_expectation_is_described(good: Path, tmp_path: Path) -> None:
     folder = tmp_path / "desk"
     copy_project(folder, "app_wrong_fee.py", good)
@@ -84,6 +86,7 @@ def test_an_edited_expectation_is_described(good: Path, tmp_path: Path) -> None:
     assert "costs 15 USD. → A transfer abroad costs 12 USD." in result.stdout
 
 
+@pytest.mark.slow
 def test_asking_the_application_settles_a_doubt_and_finds_a_patch(good: Path, tmp_path: Path) -> None:
     patch = "\n\nimport app\nfrom app_good import ask\n\napp.ask = ask\n"
     for application, status, kind in (("app_good.py", 0, "change"), ("app_wrong_fee.py", 1, "failure")):
@@ -96,6 +99,7 @@ def test_asking_the_application_settles_a_doubt_and_finds_a_patch(good: Path, tm
         assert ("asked_fails" if kind == "failure" else "test_code") in found[kind]
 
 
+@pytest.mark.slow
 def test_a_revision_under_test_needs_no_check_out(good: Path, tmp_path: Path) -> None:
     folder = tmp_path / "desk"
     copy_project(folder, source=good)
@@ -110,6 +114,7 @@ def test_a_revision_under_test_needs_no_check_out(good: Path, tmp_path: Path) ->
     assert codes(folder, status=1)["weakness"] == {"evaluator_dropped"}
 
 
+@pytest.mark.slow
 def test_modules_of_the_tree_under_test_are_not_imported(
     good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,6 +147,7 @@ def test_faults_of_usage_have_a_remedy(good: Path, tmp_path: Path) -> None:
     assert evalstudio("verify-run", "--sign", "true", folder=good).returncode == 2
 
 
+@pytest.mark.slow
 def test_arguments_of_the_protected_job_count(good: Path) -> None:
     found = codes(good, "--pytest", "-k hours --evalstudio-threshold rouge=0.95", status=1)
     assert found["weakness"] == {"threshold"}
