@@ -39,10 +39,12 @@ from pytest_evalstudio.plugin.planning import PlannedFile
 from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, RecordRow
+from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.messages import has_misses, headline, skip_reason
 from pytest_evalstudio.scoring.model_provider import ModelProvider
 from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
+from pytest_evalstudio.scoring.recorded import recorded
 from pytest_evalstudio.scoring.recording import row_entry
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.run_header import evaluator_entry, model_entry
@@ -273,9 +275,11 @@ class _Scoring:
         if result is None:
             return "missing", f"{match.answers.verdict}, without an answer"
         stored = match.answers.verdicts
-        masked = [each for each in result.verdicts if each.spec.problem_type in _MASKED_TYPES]
+        of_masked = [each for each in result.verdicts if each.spec.problem_type in _MASKED_TYPES]
         claimed = [
-            each.id for each in (*trusted, *masked) if each.id in stored and stored[each.id].passed is False
+            each.id
+            for each in (*trusted, *of_masked)
+            if each.id in stored and stored[each.id].passed is False
         ]
         if result.errors or result.not_run:
             return "error", headline(result)
@@ -299,7 +303,8 @@ def _is_expected_to_fail(item: pytest.Item) -> bool:
 
 def _identity(item: EvalItem) -> CaseIdentity:
     task = item.task
-    messages = task.case.plan.messages if task.case.plan is not None else ()
+    # As a record has them.
+    messages = tuple(map(masked, task.case.plan.messages)) if task.case.plan is not None else ()
     return CaseIdentity(
         file=item.planned.file.nodeid,
         key=task.case.key,
@@ -313,6 +318,8 @@ def _identity(item: EvalItem) -> CaseIdentity:
 def _answered(task: EvalTask, row: RecordRow) -> Case:
     """Return the case with a stored answer; its expectations are those of the revision."""
     case, answer = task.case, row.answer
+    if _MASK in msgspec.json.encode(answer):
+        case = _masked_case(case)
     if answer.turns:
         planned = case.plan.turns if case.plan is not None else ()
         turns = []
@@ -322,10 +329,6 @@ def _answered(task: EvalTask, row: RecordRow) -> Case:
             ids = own.evaluators if own is not None else None
             turns.append(structs.replace(turn, **expectations, evaluators=ids))
         answer = structs.replace(answer, turns=tuple(turns))
-    if _MASK in msgspec.json.encode(answer):
-        # Masked answers are compared with expectations that are masked alike.
-        own_row = row_entry(structs.replace(case, answer=Answer()), {})
-        case = structs.replace(case, **own_row.expectations)
     return structs.replace(
         case,
         answer=answer,
@@ -335,6 +338,15 @@ def _answered(task: EvalTask, row: RecordRow) -> Case:
         is_rag=row.is_rag,
         run=row.run,
     )
+
+
+def _masked_case(case: Case) -> Case:
+    """Return a case with its expectations masked: masked answers are compared with what is masked alike."""
+    row = row_entry(structs.replace(case, answer=Answer()), {})
+    plan = case.plan
+    if plan is not None:
+        plan = structs.replace(plan, turns=tuple(map(recorded, plan.turns)))
+    return structs.replace(case, **row.expectations, plan=plan)
 
 
 def _plain_case(case: Case) -> Case:
@@ -360,12 +372,14 @@ def main(request_path: str, result_path: str) -> int:
     request = read(Path(request_path), ScoringRequest)
     session = BaseSession(request)
     root = Path(request.root)
+    options = [*_OPTIONS]
     folders = [folder for folder in (Path.cwd(), *Path.cwd().parents) if folder.is_relative_to(root)]
     if not any((folder / name).is_file() for folder in folders for name in INI_FILES):
         # Otherwise pytest would look for its configuration in the folders above.
         (root / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+        options.append(f"--rootdir={Path.cwd()}")
     try:
-        status = pytest.main([*_OPTIONS, *request.arguments], plugins=[session])
+        status = pytest.main([*options, *request.arguments], plugins=[session])
     except EvalStudioError as exc:
         sys.stderr.write(f"{exc}\n")
         return 2

@@ -152,3 +152,72 @@ def test_arguments_of_the_protected_job_count(good: Path) -> None:
     found = codes(good, "--pytest", "-k hours --evalstudio-threshold rouge=0.95", status=1)
     assert found["weakness"] == {"threshold"}
     assert "case_added" in found["change"]
+
+
+MAIL_APPLICATION = """
+import re
+
+
+def ask(prompt):
+    name = re.search("of (\\\\w+)", prompt)[1].lower()
+    return f"Write to {name}@bank-of-leeds.co.uk."
+"""
+MAIL_SUITE = """
+name: Addresses
+tests:
+  - test_cases:
+      - key: ada
+        prompt: What is the address of Ada?
+        expected_output: Write to ada@bank-of-leeds.co.uk.
+        condition: '"ada@bank-of-leeds.co.uk"'
+      - {key: bo, prompt: What is the address of Bo?, condition: 'word("Write")'}
+      - key: both
+        turns:
+          - {prompt: What is the address of Ada?, condition: '"ada@bank-of-leeds.co.uk"'}
+          - {prompt: And of Bo?, condition: '"bo@bank-of-leeds.co.uk"'}
+"""
+MAIL_TEST = """
+def test_cy(eval_model, eval_text_matching):
+    case = eval_model("desk").ask("What is the address of Cy?", condition='"Write"')
+    eval_text_matching.check(case)
+
+
+def test_arithmetic():
+    assert 1 + 1 == 2
+"""
+
+
+@pytest.mark.slow
+def test_masked_answers_a_conversation_and_tests_in_python_of_a_folder(tmp_path: Path) -> None:
+    """A project in a folder of its repository, whose answers have personal data."""
+    root = tmp_path / "repository"
+    folder = root / "services" / "mail"
+    files = {
+        "app.py": MAIL_APPLICATION,
+        "mail_suite.yaml": MAIL_SUITE,
+        "test_mail.py": MAIL_TEST,
+        CONFIG: 'evaluators = ["text_matching", "rouge", "sensitive_data_leakage"]\n'
+        '[[model]]\nname = "desk"\nhost = "python"\ntarget = "app:ask"\n',
+    }
+    folder.mkdir(parents=True)
+    apply(folder, files)
+    (root / ".gitignore").write_text("evalstudio-report\n.evalstudio\n__pycache__\n.pytest_cache\n")
+    (root / "link").symlink_to("/etc")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Protected revision")
+    run = run_pytest(folder, ())
+    record = (folder / "evalstudio-report" / "record.jsonl").read_text()
+    assert "ada@bank" not in record
+    result = evalstudio("verify-run", folder=folder)
+    assert result.returncode == run.returncode == 0
+    assert result.stdout.startswith("verified: 3 of 3 protected cases pass")
+    assert "tests in Python: 1 verdicts are those of the record" in result.stdout
+    assert evalstudio("verify-run", "--ask", folder=folder).returncode == 0
+    weaker = replaced(("""'"bo@bank-of-leeds.co.uk"'""", """'"bo@bank-of-leeds.co.uk" OR "Write"'"""))
+    apply(folder, {"mail_suite.yaml": weaker})
+    assert run_pytest(folder, ()).returncode == 0
+    assert "expectation" in codes(folder, status=0)["change"]
+    apply(folder, {"test_mail.py": "def test_arithmetic():\n    assert True\n"})
+    assert run_pytest(folder, ()).returncode == 0
+    assert "case_not_run" in codes(folder, status=1)["failure"]
