@@ -32,6 +32,7 @@ from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import EvalStudioError
 from pytest_evalstudio.core.expected import Expected
 from pytest_evalstudio.core.judging import JUDGE
+from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.plugin.collecting import EvalFileCollector
 from pytest_evalstudio.plugin.items import EvalItem, RecordedItem
 from pytest_evalstudio.plugin.late_fixtures import evaluates
@@ -47,8 +48,8 @@ from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.recorded import recorded
 from pytest_evalstudio.scoring.recording import row_entry
 from pytest_evalstudio.scoring.results import Result
-from pytest_evalstudio.scoring.run_header import evaluator_entry, model_entry
-from pytest_evalstudio.scoring.tasks import EvalTask
+from pytest_evalstudio.scoring.run_header import evaluator_entry, model_entry, new_run
+from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 
 _MASK = b"***"
 """In every text that a record holds in place of personal data and secrets."""
@@ -131,7 +132,8 @@ class _Scoring:
     def __init__(self, items: Sequence[EvalItem], request: ScoringRequest) -> None:
         self._request = request
         self._items = [item for item in items if not _is_skipped(item)]
-        self._identities = {id(item): _identity(item) for item in self._items}
+        names = _model_names([item.task.model for item in self._items])
+        self._identities = {id(item): _identity(item, names[id(item.task.model)]) for item in self._items}
         self._index = AnswerIndex(request.answers, tuple(self._identities.values()))
         self._matches: dict[int, Match | None] = {
             key: self._index.match(identity) for key, identity in self._identities.items()
@@ -167,7 +169,7 @@ class _Scoring:
                 file=item.planned.file.nodeid,
                 is_perturbed=task.source is not None,
                 case=_plain_case(case),
-                model=task.model.label,
+                model=self._identities[id(item)].model,
                 settings=msgspec.to_builtins(dict(table.settings)),
                 folder=os.path.relpath(item.planned.file.config.folder, Path.cwd()),
                 runs=task.model.first_runs,
@@ -186,6 +188,9 @@ class _Scoring:
         provider = ModelProvider(cache=None, registry=project.registry)
         try:
             pipeline = Pipeline.under(file.config, file.plan, provider)
+            for selected in file.plan.selected:
+                # Before those that cases configure under the same id.
+                self.evaluators.setdefault(selected.id, evaluator_entry(selected))
             chosen: dict[int, tuple[ConfiguredEvaluator, ...]] = {}
             answered: list[EvalItem] = []
             for item in items:
@@ -241,7 +246,7 @@ class _Scoring:
         identity, match, task = self._identities[id(item)], self._matches[id(item)], item.task
         for selected in chosen:
             self.evaluators.setdefault(selected.id, evaluator_entry(selected))
-        self.models.setdefault(task.model.label, model_entry(task.model))
+        self.models.setdefault(identity.model, model_entry(task.model))
         stored = match.answers if match is not None else None
         trusted = self._trusted.get(id(item), [])
         status, reason = self._status(match, result, trusted)
@@ -301,14 +306,21 @@ def _is_expected_to_fail(item: pytest.Item) -> bool:
     return item.get_closest_marker("xfail") is not None
 
 
-def _identity(item: EvalItem) -> CaseIdentity:
+def _model_names(models: Sequence[ModelInfo]) -> dict[int, str]:
+    """Return the name of each model by its id, as the header of a record tells models apart."""
+    entries = {model.key: model_entry(model) for model in models}
+    run = structs.replace(new_run(configuration({}, folder=Path.cwd()), gates=()), models=entries)
+    return {id(model): run.model_name(model.key) for model in models}
+
+
+def _identity(item: EvalItem, model: str) -> CaseIdentity:
     task = item.task
     # As a record has them.
     messages = tuple(map(masked, task.case.plan.messages)) if task.case.plan is not None else ()
     return CaseIdentity(
         file=item.planned.file.nodeid,
         key=task.case.key,
-        model=task.model.label,
+        model=model,
         is_perturbed=task.source is not None,
         row=row_entry(structs.replace(task.case, answer=Answer()), {}),
         messages=messages,

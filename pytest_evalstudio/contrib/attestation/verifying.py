@@ -239,6 +239,9 @@ def _failure(code: FindingCode, place: str, text: str) -> Finding:
 def _case_findings(base: BaseRun, stored: StoredRun) -> Iterator[Finding]:
     by_nodeid = {each.nodeid: each for each in stored.answers}
     yield from (_failure(FindingCode.BASE_NOT_COLLECTED, "protected revision", text) for text in base.faults)
+    if not base.cases and not base.python_tests:
+        fact = "it has no test case; give another --base, or the folder of its suites by --pytest"
+        yield _failure(FindingCode.BASE_NOT_COLLECTED, "protected revision", fact)
     matched = set()
     for case in base.cases:
         answers = by_nodeid.get(case.matched)

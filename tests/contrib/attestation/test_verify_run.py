@@ -221,3 +221,44 @@ def test_masked_answers_a_conversation_and_tests_in_python_of_a_folder(tmp_path:
     apply(folder, {"test_mail.py": "def test_arithmetic():\n    assert True\n"})
     assert run_pytest(folder, ()).returncode == 0
     assert "case_not_run" in codes(folder, status=1)["failure"]
+
+
+@pytest.mark.slow
+def test_two_applications_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    root = tmp_path / "repository"
+    for name, answer in (("first", "It is 5 USD."), ("second", "It is 6 USD.")):
+        folder = root / name
+        folder.mkdir(parents=True)
+        number = answer.split()[2]
+        apply(
+            folder,
+            {
+                "app.py": f"def ask(prompt):\n    return {answer!r}\n",
+                "fee_suite.yaml": "name: Fees\ntests:\n  - test_cases:\n"
+                f"      - {{key: fee, prompt: What is it?, condition: 'number({number})'}}\n",
+                CONFIG: 'evaluators = ["text_matching"]\n'
+                '[[model]]\nname = "desk"\nhost = "python"\ntarget = "app:ask"\n',
+            },
+        )
+    (root / ".gitignore").write_text("evalstudio-report\n.evalstudio\n__pycache__\n.pytest_cache\n")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Protected revision")
+    assert run_pytest(root, ()).returncode == 0
+    assert codes(root, status=0) == {"trust": {"answers"}}
+    assert codes(root, "--ask", status=0) == {}
+    apply(root / "second", {"app.py": replaced(("6 USD", "7 USD")), "fee_suite.yaml": replaced(("6", "7"))})
+    assert run_pytest(root, ()).returncode == 0
+    assert codes(root, status=1)["failure"] == {"case_fails"}
+
+
+def test_a_revision_without_test_cases_verifies_nothing(good: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "desk"
+    shutil.copytree(good, folder)
+    git(folder, "checkout", "-q", "--orphan", "empty")
+    git(folder, "rm", "-r", "-q", "--cached", ".")
+    git(folder, "add", "app.py")
+    git(folder, "commit", "-q", "-m", "No tests")
+    result = evalstudio("verify-run", "--base", "empty", folder=folder)
+    assert result.returncode == 1
+    assert "protected revision: it has no test case; give another --base" in result.stdout
