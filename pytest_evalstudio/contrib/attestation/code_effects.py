@@ -19,7 +19,11 @@ _CALLS = frozenset({
 """Functions and methods by which code replaces other code, or ends the process."""
 _CONTAINERS = frozenset({"modules", "meta_path", "path", "path_hooks", "environ", "__dict__"})
 """Attributes whose change replaces modules or variables of other code."""
-_CHANGING = frozenset({"insert", "append", "extend", "update", "setdefault", "pop", "clear", "__setitem__"})
+_CHANGING = frozenset({
+    "insert", "append", "extend", "update", "setdefault", "pop", "popitem", "clear", "remove", "add",
+    "discard", "__setitem__",
+})  # fmt: skip
+"""Methods that change a container."""
 _OWN = frozenset({"self", "cls"})
 ReadText = Callable[[str], str | None]
 """Returns the text of a file, None where there is none."""
@@ -85,20 +89,26 @@ def _parsed(text: str) -> ast.Module:
         return ast.Module(body=[], type_ignores=[])
 
 
-def replacements(before: str | None, after: str) -> list[tuple[int, str]]:
+def replacements(before: str | None, after: str, *, with_fixtures: bool = False) -> list[tuple[int, str]]:
     r"""Return what new or changed statements of a file do to other code: line and expression.
 
     Fixtures are left out unless they are used by every test: no test case of a suite asks for them.
+
+    Args:
+        before, after: texts of the file.
+        with_fixtures: whether tests of suites may use fixtures, by `usefixtures`.
 
     >>> replacements("import app\n", "import app\napp.ask = print\n")
     [(2, 'app.ask')]
     """
     known = {ast.dump(statement) for statement in _parsed(before or "").body}
+    tree = _parsed(after)
+    imported = _bound_by_imports(tree)
     effects: list[tuple[int, str]] = []
-    for statement in _parsed(after).body:
-        if ast.dump(statement) in known or _is_plain_fixture(statement):
-            continue
-        effects += _effects(statement)
+    for statement in tree.body:
+        is_left_out = _is_plain_fixture(statement) and not with_fixtures
+        if ast.dump(statement) not in known and not is_left_out:
+            effects += _effects(statement, imported)
     return sorted(set(effects))
 
 
@@ -113,13 +123,23 @@ def configures(before: str | None, after: str) -> bool:
     )
 
 
-def _effects(statement: ast.stmt) -> Iterator[tuple[int, str]]:
+def _bound_by_imports(tree: ast.Module) -> frozenset[str]:
+    """Return the names that imports bind, which are objects of other code."""
+    return frozenset(
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    )
+
+
+def _effects(statement: ast.stmt, imported: frozenset[str]) -> Iterator[tuple[int, str]]:
     for node in ast.walk(statement):
         if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete | ast.For | ast.With):
             for target in _targets(node):
-                if _replaces(target):
+                if _replaces(target, imported):
                     yield target.lineno, _shown(target)
-        elif isinstance(node, ast.Call) and _is_replacing_call(node):
+        elif isinstance(node, ast.Call) and _is_replacing_call(node, imported):
             yield node.lineno, f"{_shown(node.func)}()"
 
 
@@ -139,21 +159,32 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
             yield target
 
 
-def _replaces(target: ast.expr) -> bool:
+def _replaces(target: ast.expr, imported: frozenset[str]) -> bool:
     """Return whether an assignment changes an object that is not the code's own."""
     if isinstance(target, ast.Attribute):
         return not (isinstance(target.value, ast.Name) and target.value.id in _OWN)
-    # A container by its name alone, such as the list of items, is checked by the cases of the record.
-    return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Attribute | ast.Call)
+    # A container of its own, such as the list of items, is checked by the cases of the record.
+    return isinstance(target, ast.Subscript) and (
+        isinstance(target.value, ast.Attribute | ast.Call) or _root(target) in imported
+    )
 
 
-def _is_replacing_call(node: ast.Call) -> bool:
+def _root(node: ast.expr) -> str:
+    """Return the name that an expression with attributes and indices begins with, "" for none."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_replacing_call(node: ast.Call, imported: frozenset[str]) -> bool:
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     if name in _CALLS or name.startswith("setattr"):
         return True
-    owner = function.value if isinstance(function, ast.Attribute) else None
-    return name in _CHANGING and isinstance(owner, ast.Attribute) and owner.attr in _CONTAINERS
+    if name not in _CHANGING or not isinstance(function, ast.Attribute):
+        return False
+    owner = function.value
+    return (isinstance(owner, ast.Attribute) and owner.attr in _CONTAINERS) or _root(owner) in imported
 
 
 def _is_plain_fixture(statement: ast.stmt) -> bool:
@@ -164,7 +195,7 @@ def _is_plain_fixture(statement: ast.stmt) -> bool:
         function = call.func if call is not None else decorator
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
         if name == "fixture":
-            return call is None or not any(keyword.arg == "autouse" for keyword in call.keywords)
+            return call is None or not any(keyword.arg in ("autouse", None) for keyword in call.keywords)
     return False
 
 

@@ -75,6 +75,8 @@ def file_findings(trees: Trees) -> Iterator[Finding]:
     """Yield what changed files can do to answers and verdicts."""
     files = trees.repository.changed_files(trees.base, trees.head)
     test_code = _test_code(trees, files)
+    texts = [str(_pytest_settings(trees, head=True)), *(trees.after(path) or "" for path in test_code)]
+    with_fixtures = any("usefixtures" in text for text in texts)
     for path, letter in files.items():
         name = PurePosixPath(path).name
         text = {"A": "new file", "D": "file removed"}.get(letter, "changed file")
@@ -89,7 +91,7 @@ def file_findings(trees: Trees) -> Iterator[Finding]:
                 )
                 continue
         elif path in test_code and letter != "D":
-            effects = replacements(trees.before(path), trees.after(path) or "")
+            effects = replacements(trees.before(path), trees.after(path) or "", with_fixtures=with_fixtures)
         if effects:
             shown = ", ".join(f"{what} in line {line}" for line, what in effects[:3])
             yield Finding(
@@ -108,7 +110,7 @@ def file_findings(trees: Trees) -> Iterator[Finding]:
 def _test_code(trees: Trees, files: Mapping[str, str]) -> set[str]:
     """Return the Python files that the tests load, without those that the application loads as well."""
     roots = [path for path in files if is_test_code(path) and path.endswith(".py")]
-    roots += _files_named(trees, _plugins(trees))
+    roots += _files_named(trees, [*_plugins(trees), *_entry_points(trees)])
     # An unchanged conftest.py may import a changed module.
     folders = {str(parent) for path in files for parent in PurePosixPath(path).parents}
     roots += [PurePosixPath(folder, "conftest.py").as_posix() for folder in folders]
@@ -133,6 +135,25 @@ def _plugins(trees: Trees) -> list[str]:
         word[len(_PLUGIN_OPTION) :] for word in words if word.startswith(_PLUGIN_OPTION) and len(word) > 2
     ]
     return [name for name in names if not name.startswith("no:")]
+
+
+def _entry_points(trees: Trees) -> list[str]:
+    """Return the modules that the project under test registers as plugins when it is installed."""
+    names = []
+    for folder in (PurePosixPath(trees.prefix), *PurePosixPath(trees.prefix).parents):
+        text = trees.after(PurePosixPath(folder, "pyproject.toml").as_posix())
+        try:
+            groups = tomllib.loads(text or "").get("project", {}).get("entry-points", {})
+            values = [
+                value
+                for group, points in groups.items()
+                if group == "pytest11" or group.startswith("pytest_evalstudio")
+                for value in points.values()
+            ]
+        except (tomllib.TOMLDecodeError, AttributeError):
+            continue
+        names += [str(value).partition(":")[0].strip() for value in values]
+    return names
 
 
 def _pytest_settings(trees: Trees, *, head: bool) -> dict[str, Any]:

@@ -90,6 +90,26 @@ FURTHER_TRICKS = (
         good_answers_stored=True,
     ),
     Trick(
+        name="handbook-of-the-tests",
+        about="conftest.py changes the data of the application",
+        application="app_wrong_fee.py",
+        files={
+            CONFTEST: appended(
+                '\nfrom app import HANDBOOK\n\nHANDBOOK["abroad cost"] = "A transfer abroad costs 15 USD."\n'
+            )
+        },
+        good_answers_stored=True,
+    ),
+    Trick(
+        name="fixture-by-ini",
+        about="pytest's configuration makes all tests use a fixture that replaces the application's function",
+        files={
+            CONFTEST: appended(AUTOUSE.replace("autouse=True, ", "")),
+            INI: appended("usefixtures = calm\n"),
+        },
+        good_answers_stored=True,
+    ),
+    Trick(
         name="other-module",
         about="conftest.py puts another module in place of the application",
         files={CONFTEST: appended("\nimport sys\n\nimport app_good\n\nsys.modules['app'] = app_good\n")},

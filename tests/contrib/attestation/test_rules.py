@@ -88,6 +88,9 @@ def test_direction_of_edited_calls() -> None:
         "import app\n(app.ask, other) = (1, 2)\n",
         "from unittest.mock import patch\npatch('app.ask').start()\n",
         "import os\ndef pytest_sessionfinish():\n    os._exit(0)\n",
+        "from app import HANDBOOK\nHANDBOOK['abroad'] = '15 USD'\n",
+        "import app\napp.HANDBOOK.update(abroad='15 USD')\n",
+        "@pytest.fixture(**{'autouse': True})\ndef calm():\n    app.ask = print\n",
         "@pytest.fixture(autouse=True)\ndef calm(monkeypatch):\n    monkeypatch.setattr('app.ask', 1)\n",
     ],
 )
@@ -109,6 +112,12 @@ def test_code_that_changes_other_code_is_reported(code: str) -> None:
 )
 def test_code_that_changes_nothing_else_is_not_reported(code: str) -> None:
     assert replacements("", code) == []
+
+
+def test_fixtures_count_where_tests_of_suites_can_use_them() -> None:
+    code = "@pytest.fixture\ndef fake(monkeypatch):\n    monkeypatch.setattr('app.ask', 1)\n"
+    assert replacements("", code) == []
+    assert replacements("", code, with_fixtures=True) == [(3, "monkeypatch.setattr()")]
 
 
 def test_files_are_followed_through_imports() -> None:
