@@ -14,6 +14,7 @@ from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import file_sha256, read_bytes
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.record.reader import record_path
+from pytest_evalstudio.record.writer import FILE as RECORD
 from pytest_evalstudio.scoring.run_header import TOOL, now
 
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
@@ -77,11 +78,12 @@ def statement_of(verification: Verification, record: Path) -> Statement:
     Raises:
         DataError: if there is no record.
     """
+    digests = {path.name: file_sha256(path) for path in _subject_files(record)}
+    # Of what was verified: the record is in an archive, or may have changed since.
+    digests |= {RECORD: verification.record} if verification.record else {}
     return Statement(
         type=STATEMENT_TYPE,
-        subject=tuple(
-            Subject(name=path.name, digest={"sha256": file_sha256(path)}) for path in _subject_files(record)
-        ),
+        subject=tuple(Subject(name=name, digest={"sha256": digest}) for name, digest in digests.items()),
         predicate_type=PREDICATE_TYPE,
         predicate=Predicate(
             verdict=verification.verdict,

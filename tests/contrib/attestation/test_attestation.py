@@ -91,6 +91,24 @@ def test_a_damaged_attestation_is_an_error_of_usage(files: Path, content: str) -
 
 
 @pytest.mark.slow
+def test_an_archive_is_attested_with_the_record_in_it(attested: Path) -> None:
+    archive = "evalstudio-report/evalstudio-report.zip"
+    result = evalstudio("verify-run", archive, "--attest", "archive.json", folder=attested)
+    assert result.returncode == 0, result.stderr
+    for record in (archive, "evalstudio-report", "evalstudio-report/record.jsonl"):
+        checked = evalstudio(
+            "verify-attestation", "archive.json", "--unsigned", "--record", record, folder=attested
+        )
+        assert checked.returncode == 0, checked.stdout
+    other = attested / "evalstudio-report" / "summary.md"
+    checked = evalstudio(
+        "verify-attestation", "archive.json", "--unsigned", "--record", str(other), folder=attested
+    )
+    assert checked.returncode == 1
+    assert "is not about this file" in checked.stdout
+
+
+@pytest.mark.slow
 @needs_ssh_keygen
 def test_a_signature_of_ssh_keygen_is_verified(attested: Path, tmp_path: Path) -> None:
     for name in ("ci", "stranger"):
