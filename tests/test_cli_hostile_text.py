@@ -185,6 +185,13 @@ COMMANDS = {
         ["k", "--run", NASTY],
         ["k", "--run", "run", "--condition", NASTY, "--yes"],
     ],
+    "verify-run": [
+        ["--base", NASTY],
+        [NASTY, "--head", NASTY],
+        ["run", "--ask", NASTY],
+        ["--pytest", '"' + NASTY],
+    ],
+    "verify-attestation": [[NASTY], ["lab.json", "--record", NASTY], ["lab.json", "--verify-command", NASTY]],
     "explain": [["--report", "run", "--baseline", NASTY], [NASTY, "--report", "run"], ["--report", NASTY]],
     "merge": [["run", "-o", "out"], [NASTY, "-o", "out"]],
     "mcp-proxy": [

@@ -29,8 +29,12 @@ RECORDS, ARCHIVES, TOOLS = "Records", "Archives of a report", "Files of other to
 PROMPTFOO, LIBRARY, DOCUMENTS = "Configurations of promptfoo", "Index of a library", "Documents"
 SCHEMAS, MARKS, CACHES = "JSON schemas", "Marks of unfinished runs", "Caches"
 OF_TOOLS = "Recordings and pins of tools"
+ATTESTATIONS = "Attestations of runs"
 
 LOADERS: dict[str, tuple[str, ...]] = {
+    "contrib/attestation/signing.py": (ATTESTATIONS,),
+    "contrib/attestation/statement.py": (ATTESTATIONS,),
+    "contrib/attestation/verifying.py": (RECORDS,),
     "contrib/tables/input/delta.py": (SOURCES,),
     "contrib/tables/input/readers.py": (SOURCES,),
     "contrib/tables/input/sources.py": (SOURCES,),
@@ -117,6 +121,9 @@ LOADERS: dict[str, tuple[str, ...]] = {
 """Modules that read files of strangers, with the rows of the table that describe them."""
 OF_NO_STRANGER = {
     "contrib/tool_proxy/commands/mcp_proxy.py": "standard input, from the agent that starts the proxy",
+    "contrib/attestation/exchange.py": "messages between processes that the command has started",
+    "contrib/attestation/processes.py": "output of these processes",
+    "contrib/attestation/revisions.py": "files of the user's repository, which are copied and read as text",
     "cli/starter/applications.py": "reads the lab that the user names, by the readers of `formats`",
     "cli/starter/files.py": "reads templates of this package, and adds lines to a `.gitignore`",
     "core/locking.py": "opens lock files, whose content is not read",

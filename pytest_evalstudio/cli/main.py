@@ -50,9 +50,11 @@ class MainParser(Parser):
 
     def format_help(self) -> str:
         lines = [f"usage: {self.prog} COMMAND …", "", self.description or ""]
-        for title, commands_of_group in grouped_commands().items():
+        groups = grouped_commands()
+        width = max(len(name) for commands_of_group in groups.values() for name in commands_of_group)
+        for title, commands_of_group in groups.items():
             lines += ["", f"{title}:"]
-            lines += [f"  {name:<13} {command.summary}" for name, command in commands_of_group.items()]
+            lines += [f"  {name:<{width}} {command.summary}" for name, command in commands_of_group.items()]
         return "\n".join([*lines, "", "`evalstudio COMMAND --help` describes a command.", ""])
 
 

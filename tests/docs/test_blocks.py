@@ -22,7 +22,7 @@ NOT_RUN = {
     "docs/judge/suite-quality.md": 3,
     "docs/reference/commands.md": 3,
     "docs/run/baseline.md": 1,
-    "docs/run/ci.md": 1,
+    "docs/run/ci.md": 4,
     "docs/run/coding-agent.md": 2,
     "docs/run/model-services.md": 2,
     "docs/run/repeats.md": 1,

@@ -1,0 +1,64 @@
+"""Outcomes of `verify-run` for tricks and honest edits, by the command line in their repositories."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from contrib.attestation.repositories import record_of
+
+_BY_ASKING = {"asked_fails", "cannot_ask"}
+LONGEST_WAIT_S = 300
+EVERY = 5
+"""Of so many tricks and edits one is a test; `tests/benchmarks/verify_run.py` takes all, in 20 minutes."""
+E = TypeVar("E")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofOutcome:
+    """Exit status and findings of a verification."""
+
+    name: str
+    status: int
+    codes: tuple[str, ...]
+    asked_codes: tuple[str, ...]
+    stderr: str
+
+    @property
+    def is_caught(self) -> bool:
+        """Return whether the verification refuses the run."""
+        return self.status == 1
+
+    @property
+    def is_caught_without_asking(self) -> bool:
+        """Return whether something else than a new answer refuses it."""
+        return bool(self.codes)
+
+
+def sampled(entries: Sequence[E]) -> Sequence[E]:
+    """Return those that are tests; all of them with the environment variable `EVALSTUDIO_PROOF=all`."""
+    return entries if os.environ.get("EVALSTUDIO_PROOF") == "all" else entries[::EVERY]
+
+
+def outcome_of(name: str, folder: Path, *arguments: str) -> ProofOutcome:
+    """Run `verify-run` in a repository."""
+    record = record_of(folder).relative_to(folder)
+    command = (sys.executable, "-m", "pytest_evalstudio.cli", "verify-run", str(record), "--json", *arguments)
+    done = subprocess.run(
+        command, cwd=folder, text=True, capture_output=True, timeout=LONGEST_WAIT_S, check=False
+    )
+    findings = json.loads(done.stdout)["findings"] if done.stdout.strip() else []
+    codes = [each["code"] for each in findings if each["kind"] in ("failure", "weakness")]
+    return ProofOutcome(
+        name=name,
+        status=done.returncode,
+        codes=tuple(code for code in codes if code not in _BY_ASKING),
+        asked_codes=tuple(code for code in codes if code in _BY_ASKING),
+        stderr=done.stderr,
+    )
