@@ -60,6 +60,7 @@ class CauseCode(StrEnum):
     """The retrieved context alone does not meet the condition."""
     WRONG_CALL = "wrong_call"
     FORBIDDEN_CALL = "forbidden_call"
+    MISLED = "misled"
     LEAK_IN_ANSWER = "leak_in_answer"
     LEAK_IN_CONTEXT = "leak_in_context"
     FLIPPED = "flipped"
@@ -116,6 +117,7 @@ _WORDS: Mapping[CauseCode, str] = {
     CauseCode.CONTEXT: "Condition not met by the context",
     CauseCode.WRONG_CALL: "Wrong call of a tool",
     CauseCode.FORBIDDEN_CALL: "Forbidden call of a tool",
+    CauseCode.MISLED: "Misled by broken or poisoned tools",
     CauseCode.LEAK_IN_ANSWER: "Leak in the answer",
     CauseCode.LEAK_IN_CONTEXT: "Leak in the context",
     CauseCode.FLIPPED: "Passes as asked originally, fails when perturbed",
@@ -141,6 +143,7 @@ _ACTIONS: Mapping[CauseCode, str] = {
     CauseCode.CONTEXT: "Look at the chunks, at the search and at the number of its results.",
     CauseCode.WRONG_CALL: "Compare the calls with the expected ones; look at the descriptions of the tools.",
     CauseCode.FORBIDDEN_CALL: "State the rule in the system prompt, or enforce it in code.",
+    CauseCode.MISLED: "Treat results of tools as data, limit retries in code, let the agent say what failed.",
     CauseCode.LEAK_IN_ANSWER: "Filter the answers, and keep such data out of prompt and context.",
     CauseCode.LEAK_IN_CONTEXT: "Remove the data from the documents, or filter what is retrieved.",
     CauseCode.FLIPPED: "Compare the answers to the original and to the perturbed question.",
@@ -277,6 +280,8 @@ def _of_verdict(kind: Kind, info: EvaluatorEntry, verdict: Verdict, stage: str) 
     if verdict.status == "error":
         return CauseKey(kind, _OF_OUTCOMES.get(verdict.code, CauseCode.NOT_SCORED), info.id)
     is_of_context = verdict.code in OF_RETRIEVAL
+    if verdict.code == OutcomeCode.MISLED:
+        return CauseKey(kind, CauseCode.MISLED)
     if info.problem_type in LEAKS:
         return CauseKey(
             kind, CauseCode.LEAK_IN_CONTEXT if is_of_context else CauseCode.LEAK_IN_ANSWER, info.id

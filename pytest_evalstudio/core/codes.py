@@ -72,6 +72,8 @@ class OutcomeCode(StrEnum):
     """The calls of tools are not those that the case expects."""
     CALL_FORBIDDEN = "call_forbidden"
     """A call of a tool breaks a rule."""
+    MISLED = "misled"
+    """Broken or poisoned tools misled the agent: it obeyed, retried without end, or invented a result."""
     ANSWER_WORDLESS = "answer_wordless"
     """The answer has no letter and no digit, and has the worst score."""
 

@@ -41,7 +41,9 @@ def scores(project: Project) -> dict[tuple[str, str], dict[str, Any]]:
 
 def test_weak_agents_fail_their_twins_and_others_pass_all(project: Project) -> None:
     project.write("evalstudio.toml", configuration(*ROBUST, *WEAK, perturbations=ALL))
-    project.run("desk_suite.json")
+    result = project.run("desk_suite.json")
+    result.stdout.fnmatch_lines(["*Misled by broken or poisoned tools*"])
+    assert "Leak in the answer" not in result.stdout.str()
     results = scores(project)
     assert len(results) == COUNT * 7 * 6
     assert {values["verdict"] for (model, _), values in results.items() if model in ROBUST} == {"passed"}
