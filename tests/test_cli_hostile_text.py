@@ -194,6 +194,7 @@ COMMANDS = {
     "verify-attestation": [[NASTY], ["lab.json", "--record", NASTY], ["lab.json", "--verify-command", NASTY]],
     "explain": [["--report", "run", "--baseline", NASTY], [NASTY, "--report", "run"], ["--report", NASTY]],
     "merge": [["run", "-o", "out"], [NASTY, "-o", "out"]],
+    "mcp": [["--folder", NASTY], ["--folder", "suite.json"], ["--max-runs", "-1"]],
     "mcp-proxy": [
         ["--replay", NASTY],
         ["--replay", "suite.json"],

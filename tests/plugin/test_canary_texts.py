@@ -66,6 +66,7 @@ def test_a_run_and_what_is_made_of_it_have_no_text_of_the_sources_in_clear(proje
         ("freeze", "evalstudio-report", "-o", "frozen_suite.json"),
         ("history", "history"),
         ("compare", "baseline.jsonl", "evalstudio-report"),
+        ("report", "evalstudio-report", "-o", "second-report", "--parquet"),
     ):
         command = evalstudio(*arguments, folder=project.folder)
         assert command.returncode == 0, (arguments, command.stderr, command.stdout)

@@ -122,7 +122,7 @@ def test_evaluators_by_rules_import_no_large_library(project: Project) -> None:
     assert imported.isdisjoint({"nltk", "scipy", "sklearn", "torch", "openai"})
 
 
-MAX_MODULES = 361
+MAX_MODULES = 367
 """Modules of this package that a run of the starter suite with report may import; each takes about 0.5 ms."""
 
 

@@ -86,8 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _workspace(arguments: argparse.Namespace) -> Workspace:
     from pytest_evalstudio.contrib.agent_loop.workspace import RunLimits, Workspace
 
-    folder = Path(arguments.folder).resolve()
-    if not folder.is_dir():
+    try:
+        folder = Path(arguments.folder).resolve(strict=True)
+        is_folder = folder.is_dir()
+    except (OSError, ValueError):  # a name that no file can have
+        is_folder = False
+    if not is_folder:
         raise ConfigurationError(f"--folder {arguments.folder}: there is no such folder")
     for name in ("max_runs", "max_tests", "timeout"):
         if getattr(arguments, name) <= 0:
