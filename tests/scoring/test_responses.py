@@ -309,7 +309,10 @@ def test_which_evaluators_judge_content(id: str) -> None:
     texts["rules"] = [{"tool": "*", "at_most": 2}]
     plan = Plan(REGISTRY, configuration({"evaluators": []}))
     selected = plan.get(id, {name: texts[name] for name in options})
-    assert judges_content(selected) == (id not in CONTENT_BLIND)
+    assert judges_content(selected) == (id not in CONTENT_BLIND), (
+        f"{id}: an evaluator that judges the content of an answer does not apply to a refusal; add one that"
+        " does not judge it to CONTENT_BLIND"
+    )
 
 
 def test_empty_repeats_and_answers_in_place_of_a_refusal_are_counted_apart() -> None:

@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.record.codec import convert, decode_plain
@@ -17,35 +18,8 @@ from pytest_evalstudio.record.schema import SCHEMA_VERSION, Line, ModelEntry
 Plain = dict[str, Any]
 """A line of an old record as plain JSON data."""
 
-_OF_ANSWER = frozenset(
-    [
-        "actual_output",
-        "context",
-        "context_sources",
-        "context_scores",
-        "actual_duration",
-        "cost",
-        "usage",
-        "retries",
-        "error",
-        "first_token_s",
-        "served_model",
-        "request_id",
-        "finish_reason",
-        "traceparent",
-        "spans",
-        "tool_calls",
-        "steps",
-        "stored",
-        "session",
-        "state",
-        "state_before",
-        "turns",
-        "ended_by",
-        "closing_messages",
-        "thoughts",
-    ]
-)
+_OF_ANSWER = frozenset(field.encode_name for field in structs.fields(Answer)) | {"stored", "state_before"}
+"""Names of a flat row that belong to its answer; the last two are of old records."""
 _ITEM: Mapping[str, Any] = {"test_key": "", "reason": "", "rows": [], "verdicts": {}, "flips": []}
 _VERDICT: Mapping[str, Any] = {"passed": None, "scores": {}, "missed": []}
 _FLIP: Mapping[str, Any] = {"perturbators": [], "meaning_kept": True, "fails": True}
