@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural, text_of
 from pytest_evalstudio.contrib.questions.quantities import quantities_and_counts
@@ -17,6 +18,9 @@ from pytest_evalstudio.contrib.questions.rules.conditions import items_condition
 from pytest_evalstudio.contrib.questions.rules.fact import Fact, make_fact
 from pytest_evalstudio.contrib.questions.rules.slots import time_conditions
 from pytest_evalstudio.contrib.questions.rules.wording import as_customer
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 _MIN_WORDS = 3
 """Fewest words of a thing that a question asks for, and of a condition."""
@@ -220,6 +224,8 @@ def _means(source: Source) -> Iterator[Fact | None]:
             "general persons"
         ):
             continue
+        if noun.ent_type_ in ("DATE", "TIME") or noun.lower_ in clause.language.words("days"):
+            continue
         is_means = noun.tag_ == "VBG" or (noun.pos_ in ("NOUN", "ADJ") and part.tokens[-1].tag_ == "NN")
         if is_means and not any(each.like_num for each in part.tokens) and len(part.tokens) <= 8:
             question = source.ask(clause.language.phrase("means"), _indices(part))
@@ -280,6 +286,9 @@ def _day(source: Source) -> Iterator[Fact | None]:
             continue
         if any(each.dep_ == "cc" for each in part.tokens) and first != "between":
             continue
+        objects = [each for each in part.head.children if each.dep_ == "pobj"]
+        if not all(_is_time(each, clause) for each in objects) or (first == "from" and "to" in words):
+            continue
         if first in ("from", "on") and any(
             other is not part and other.tokens[0].lower_ in ("to", "from") for other in clause.constituents
         ):
@@ -293,6 +302,12 @@ def _day(source: Source) -> Iterator[Fact | None]:
             key = "time after"
         phrase = language.phrase(key).format(before=first.capitalize())
         yield make_fact(source.ask(phrase, _indices(part)), text, " AND ".join(times))
+
+
+def _is_time(noun: Token, clause: Clause) -> bool:
+    """Report whether a noun is a day or time, not "in a call on Tuesday"."""
+    is_day = noun.lower_ in clause.language.words("days") or noun.ent_type_ in ("DATE", "TIME")
+    return is_day or any(each.lower_ in clause.language.words("days") for each in noun.lefts)
 
 
 def _thing(source: Source) -> Iterator[Fact | None]:
