@@ -69,6 +69,11 @@ def questions(*sentences: str, title: str = "Terms") -> list[str]:
             "parcels",
         ),
         (
+            ("The mains cable is red.", "If the red plug is broken, it must be replaced by an electrician."),
+            ("If the red plug is broken, the mains cable must be replaced by an electrician.",),
+            "electrician",
+        ),
+        (
             ("At 30 °C the siren sounds: leave at once.",),
             ("The siren sounds at 30 °C.",),
             "siren",
@@ -86,7 +91,7 @@ def questions(*sentences: str, title: str = "Terms") -> list[str]:
     ],
     ids=[
         "indefinite", "written", "any", "case of the sentence before", "label of the sentence before",
-        "definition", "alternative", "colon", "time in another phrase", "weekdays",
+        "definition", "alternative", "pronoun", "colon", "time in another phrase", "weekdays",
     ],
 )  # fmt: skip
 def test_a_question_without_its_context_is_refused_and_its_neighbour_kept(
@@ -110,13 +115,6 @@ def test_a_heading_that_explains_an_indefinite_noun_is_named() -> None:
 def test_a_standing_rule_is_asked_for_in_the_present() -> None:
     asked = questions("Fees unpaid 30 days after delivery attract a surcharge of 5 per cent.")
     assert not [text for text in asked if " did " in f" {text.lower()} "]
-
-
-@needs_pipeline
-@pytest.mark.filterwarnings("default")
-def test_a_time_of_day_is_not_taken_for_a_means() -> None:
-    asked = questions("Barbecues are allowed in summer and must be put out by dusk.")
-    assert not [text for text in asked if text.startswith("How ")]
 
 
 @needs_pipeline

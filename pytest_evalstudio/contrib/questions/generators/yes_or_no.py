@@ -138,6 +138,8 @@ def _denied(source: Source, statement: str) -> _Pair | None:
     if first is not None and first.lower_ in ("must", "shall"):
         # "Must not" forbids.
         return _Pair(false=re.sub(r"^(?:Must|Shall)\b", "May", source.ask("", affirmative=True)))
+    if first is not None and first.lower_ == "do" and not clause.is_first:
+        return None  # "You may open the lid, but do not leave it open": an instruction
     return _Pair(false=source.ask("", affirmative=True))
 
 

@@ -1,4 +1,4 @@
-"""Questions for the facts of a clause: persons, conditions, means, places, times and lists."""
+"""Questions for the facts of a clause: persons, conditions, places, times and lists."""
 
 from __future__ import annotations
 
@@ -204,34 +204,6 @@ def _with(clause: Clause, parts: Sequence[Part]) -> Clause:
     return replace(clause, parts=tuple(parts))
 
 
-def _means(source: Source) -> Iterator[Fact | None]:
-    """Yield the question for a means: "How is payment made?"."""
-    clause = source.clause
-    if (
-        not clause.is_passive
-        or clause.is_negative
-        or sum(part.tokens[0].lower_ == "by" for part in clause.constituents) != 1
-    ):
-        return
-    for part in clause.constituents:
-        first = part.tokens[0].lower_
-        if part.role not in clause.language.words("prepositions") or first != "by" or len(part.tokens) < 2:
-            continue
-        noun = part.tokens[1]
-        if noun.lower_ == "default":
-            continue
-        if noun.lemma_.lower() in clause.language.words("person words") | clause.language.words(
-            "general persons"
-        ):
-            continue
-        if noun.ent_type_ in ("DATE", "TIME") or noun.lower_ in clause.language.words("days"):
-            continue
-        is_means = noun.tag_ == "VBG" or (noun.pos_ in ("NOUN", "ADJ") and part.tokens[-1].tag_ == "NN")
-        if is_means and not any(each.like_num for each in part.tokens) and len(part.tokens) <= 8:
-            question = source.ask(clause.language.phrase("means"), _indices(part))
-            yield make_fact(question, source.text(part.tokens))
-
-
 def _place(source: Source) -> Iterator[Fact | None]:
     """Yield the question for a place: "Where is the key held?"."""
     clause = source.clause
@@ -345,7 +317,6 @@ _RULES: tuple[_Rule, ...] = (
     _consequence,
     _condition,
     _frequency,
-    _means,
     _place,
     _day,
     _thing,
