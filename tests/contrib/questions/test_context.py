@@ -8,6 +8,7 @@ import pytest
 
 from pytest_evalstudio.contrib.questions.checks.phrasing import is_natural
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection
+from pytest_evalstudio.contrib.questions.rules.wording import as_customer
 from pytest_evalstudio.core.plugins.generator import Corpus, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
 from support.pipelines import PIPELINE, needs_pipeline
@@ -146,6 +147,8 @@ def test_shall_is_asked_for_as_people_ask() -> None:
         ("May the head exclude pupils after a second?", "May the head exclude pupils after a second fight?"),
         ("When may the limit of two be relaxed?", "When may the limit of two guests be relaxed?"),
         ("Is failure to register an offence?", "What is the fine for failure to register a boat?"),
+        ("Within how many days will you provided that I ask?", "Within how many days will you pay if I ask?"),
+        ("What does the museum plan to in 2024?", "What does the museum plan in 2024?"),
         ("Who should inform you within 60 days?", "Who should inform you of the sale within 60 days?"),
         ("How often does the bell ring at once?", "How often does the bell ring?"),
         ("Below what percentage may a diver faint?", "Below what percentage of oxygen may a diver faint?"),
@@ -159,3 +162,9 @@ def test_shall_is_asked_for_as_people_ask() -> None:
 def test_a_form_with_a_lost_part_is_not_natural(refused: str, kept: str) -> None:
     assert not is_natural(refused)
     assert is_natural(kept)
+
+
+def test_you_after_a_preposition_of_place_is_an_object() -> None:
+    question = "What happens if dogs come towards you in the yard?"
+    assert as_customer(question) == "What happens if dogs come towards me in the yard?"
+    assert as_customer("What happens if you come late?") == "What happens if I come late?"
