@@ -9,6 +9,7 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
     ANSWERED,
     SentenceIndex,
     bare_question,
+    is_cell_question,
     stems,
     without_choices,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "condition_of_answer",
     "condition_without",
     "content_words",
+    "is_cell_question",
     "is_natural",
     "missing_pipeline",
     "obedience",

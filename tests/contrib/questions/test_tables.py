@@ -49,7 +49,7 @@ def answers(rows: Sequence[str], *before: str) -> dict[str, str]:
             ("Level | Monthly fee | Check-ups per year", "Plus | £17.90 | 2"),
             {
                 "What is the monthly fee for the Plus level?": "£17.90",
-                "How many check-ups per year are there for the Plus level?": "2",
+                "In the table under “Periods”, what is given as “Check-ups per year” for “Plus”?": "2",
             },
         ),
         (
@@ -73,7 +73,32 @@ def answers(rows: Sequence[str], *before: str) -> dict[str, str]:
         ),
         (
             ("Exhibition | Visitors", "Women of the Mill | 11,900"),
-            {"How many visitors are there for Women of the Mill?": "11,900"},
+            {
+                "In the table under “Periods”, what is given as “Visitors” for “Women of the Mill”?": "11,900"
+            },
+        ),
+        (
+            ("Berth | Rafting", "Fish Dock | By arrangement with the office"),
+            {
+                "In the table under “Periods”, what is given as “Rafting” for Fish Dock?": (
+                    "By arrangement with the office"
+                )
+            },
+        ),
+        (
+            ("Boiler | With an approved fitter", "Compact boiler | 10 years"),
+            {
+                "In the table under “Periods”, what is given as “With an approved fitter” for “Compact"
+                " boiler”?": "10 years"
+            },
+        ),
+        (
+            ("Leave | Approved by", "Removal | Line manager"),
+            {"In the table under “Periods”, what is given as “Approved by” for “Removal”?": "Line manager"},
+        ),
+        (
+            ("Task | Duration", "Check the oil | 5 minutes"),
+            {"In the table under “Periods”, what is given as “Duration” for “Check the oil”?": "5 minutes"},
         ),
         (
             ("Part | Replace", "Main brush | Every 6 months"),
@@ -81,7 +106,10 @@ def answers(rows: Sequence[str], *before: str) -> dict[str, str]:
         ),
         (("Property | Value", "Pump pressure | 15 bar"), {"What is the pump pressure?": "15 bar"}),
     ],
-    ids=["period", "level", "mode", "words", "light", "code", "title", "task", "property"],
+    ids=[
+        "period", "level", "mode", "words", "light", "code", "title", "name", "no noun phrase", "preposition",
+        "clause", "task", "property",
+    ],
 )  # fmt: skip
 def test_a_row_is_asked_for(rows: tuple[str, ...], expected: dict[str, str]) -> None:
     assert answers([f"| {row} |" for row in rows]) == expected
@@ -91,14 +119,12 @@ def test_a_row_is_asked_for(rows: tuple[str, ...], expected: dict[str, str]) -> 
     "rows",
     [
         ("Leave | Paid", "Moving house | Yes"),
-        ("Leave | Approved by", "Moving house | Line manager"),
-        ("Fee | Category A", "Risk assessment | 3 days"),
-        ("Problem | Likely reason", "The motor does not start | No power"),
         ("Part | Period", "All other parts | 1 year"),
         ("Item | Fee", "Passport | –"),
-        ("Task | Duration", "Check the oil level | 5 minutes"),
+        ("Room | Capacity", "Kiln Hall | n/a"),
+        ("Room | Connected with", "Kiln Hall | Hop Loft", "Hop Loft | Kiln Hall"),
     ],
-    ids=["participle", "preposition", "code of a group", "clause", "others", "empty", "task"],
+    ids=["yes", "others", "empty", "not available", "name of another row"],
 )
 def test_a_row_or_column_without_a_plain_name_is_not_asked_for(rows: tuple[str, ...]) -> None:
     assert answers([f"| {row} |" for row in rows]) == {}
@@ -107,3 +133,24 @@ def test_a_row_or_column_without_a_plain_name_is_not_asked_for(rows: tuple[str, 
 def test_a_property_of_one_word_names_its_section() -> None:
     (question,) = answers(["| Property | Value |", "| Weight | 9.8 kg |"])
     assert question == "Under “Periods”, what is the weight?"
+
+
+def test_a_table_without_a_heading_of_its_own_names_its_document() -> None:
+    table = "| Berth | Rafting | |---|---| | Fish Dock | Up to 3 abreast |"
+    excerpt = Excerpt(id="c1", sentences=("Harbour Notice", table), topic="1", title="Harbour Notice")
+    corpus = Corpus((excerpt,))
+    (draft,) = Registry().generators.get("simple_factual")().drafts(excerpt, corpus, random.Random(0))
+    clear = DraftSelection(corpus).clear_draft(draft, excerpt)
+    assert clear is not None
+    assert clear.question == "In the table of “Harbour Notice”, what is given as “Rafting” for Fish Dock?"
+
+
+def test_one_of_two_tables_without_headings_is_not_quoted() -> None:
+    tables = [
+        f"| Berth | Rafting | |---|---| | {name} | Up to 3 abreast |" for name in ("Fish Dock", "Old Quay")
+    ]
+    excerpt = Excerpt(id="c1", sentences=("Harbour Notice", *tables), topic="1", title="Harbour Notice")
+    corpus = Corpus((excerpt,))
+    drafts = list(Registry().generators.get("simple_factual")().drafts(excerpt, corpus, random.Random(0)))
+    assert len(drafts) == 2
+    assert not any(DraftSelection(corpus).clear_draft(draft, excerpt) for draft in drafts)

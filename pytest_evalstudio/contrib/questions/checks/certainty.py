@@ -13,6 +13,9 @@ from pytest_evalstudio.core.plugins.generator import Draft
 _YES_OR_NO = re.compile(r"(?:Yes|No)\. ")
 _INVERTED = re.compile(r"(?:Should|Were|Had)\s")
 _ORDINAL = re.compile(r"(?:First|Second|Third|Finally|In between),\s")
+_JOINED_SUBJECT = re.compile(
+    r"(?i)^(?:is|are|does|do|must|may|can|will|should|shall) [^,]{3,60}, or [^,]{3,40} (?:be|have)\b"
+)
 _NEGATIVE_LIST = re.compile(r"No\s[^;]*,\sor\s")
 _NO_SUBJECT = re.compile(
     r"(?i)\b(?:do|does|did|is|are|was|were|will|may|can|must|should)\s(?:no\s[a-z]+s?|nobody|none|neither)\b"
@@ -42,6 +45,13 @@ _LEAD = re.compile(
 )
 _AFTER_COMMA = re.compile(r",\s(?!(?:my|your|I|you|we|our)\b)[a-z]\w+")
 """A word behind a comma that the question has from its sentence; "your" of the sentence may be "my"."""
+_COLON = re.compile(r"\w:\s")
+_LABELLED_QUESTION = re.compile(r"What is the (?:charge|time limit) for ")
+_ALTERNATIVE = re.compile(
+    r",\s(?:or|either)\s(?=(?:be|is|are|has|have|may|must|can|will|at|before|after|by|on|within|until|when|if|from"
+    r"|for|the|an?)\b)"
+)
+_THEN = re.compile(r"(?i)\b(?:then|in (?:this|that|such a) case)\b")
 _FRAGMENT = re.compile(
     r"of\s|an?\s[£$€]?[\d.,]+$|(?:if|when|because|since)\s(?:it|they|this|that|these|those)\b"
     r"|if\s(?:one|so|not|necessary|possible)\b"
@@ -82,7 +92,8 @@ def _states_time(draft: Draft, _: str) -> bool:
 
 
 def _is_stranded(draft: Draft, _: str) -> bool:
-    return bool(_STRANDED.search(bare_question(draft.question)))
+    question = bare_question(draft.question)
+    return bool(_STRANDED.search(question) or _JOINED_SUBJECT.match(question))
 
 
 def _lacks_limit(draft: Draft, statement: str) -> bool:
@@ -114,6 +125,24 @@ def _repeated(draft: Draft) -> str:
     return draft.question if _YES_OR_NO.match(draft.answer) else f"{draft.question} {draft.answer}"
 
 
+def _has_label(draft: Draft, _: str) -> bool:
+    """Report whether a colon joins the sentence with a label or another sentence: "SEV2: …"."""
+    is_list = "\n" in draft.evidence or _LABELLED_QUESTION.match(bare_question(draft.question))
+    return not is_list and _COLON.search(draft.evidence.rstrip(".")) is not None
+
+
+def _lacks_alternative(draft: Draft, statement: str) -> bool:
+    """Report whether a question and its answer leave out the other case of the sentence: ", or before …"."""
+    words = set(stems(_repeated(draft)))
+    part = max(_PART.split(statement), key=lambda text: len(words & set(stems(text))))
+    return _ALTERNATIVE.search(part) is not None and " or " not in _repeated(draft)
+
+
+def _depends_on_condition(_: Draft, statement: str) -> bool:
+    """Report whether the sentence holds in a case that a sentence before states: "may then visit"."""
+    return bool(_THEN.search(statement))
+
+
 def _joins_clauses(draft: Draft, _: str) -> bool:
     return bool(_JOINED_CLAUSE.match(draft.answer))
 
@@ -132,6 +161,9 @@ _RULES: tuple[tuple[str, _Check], ...] = (
     ("missing limit", _lacks_limit),
     ("missing condition", _lacks_lead),
     ("missing word of a list", _lacks_list_word),
+    ("label", _has_label),
+    ("missing alternative", _lacks_alternative),
+    ("condition of the sentence before", _depends_on_condition),
     ("joined clauses in the answer", _joins_clauses),
     ("fragment as answer", _is_fragment),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question
+from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question, is_cell_question
 from pytest_evalstudio.contrib.questions.words import pattern_tables, word_set
 
 _MAX_WORDS = 18
@@ -24,6 +24,8 @@ def is_natural(question: str) -> bool:
     >>> is_natural("How long does delivery take?"), is_natural("How long does such a delivery take?")
     (True, False)
     """
+    if is_cell_question(question):
+        return True
     text = bare_question(question)
     words = text.rstrip("?").split()
     limit = _MAX_WORDS_WITH_CONDITION if _CONDITION.search(text) else _MAX_WORDS

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question
 from pytest_evalstudio.contrib.questions.corpus import singular
 from pytest_evalstudio.contrib.questions.parsing.pipeline import Pipeline
+from pytest_evalstudio.contrib.questions.parsing.statements import bare_statement
 from pytest_evalstudio.contrib.questions.words import word_set, word_table
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ _COMPLEMENTS = ("prep", "relcl", "acl", "appos", "mnr", "rc", "npadvmod")
 _ADJUNCTS = word_set("per at within after before during by until since")
 """Prepositions that begin no complement of a noun."""
 _WEAK = word_table("weak modifiers")
+_FORMAL = word_set("written oral verbal formal prior express advance further full proper")
+"""Modifiers that say in which form something is given, not what it is."""
+_QUESTION_TAGS = ("WDT", "WP", "WRB", "WP$")
 _TITLED = word_table("titled nouns")
 _MIN_TOPICAL = 3
 """Minimum number of sentences with a noun that a document is about."""
@@ -70,6 +74,22 @@ class References:
             nouns = _bare_nouns(text[:1].upper() + text[1:], pipeline)
         return next((noun for noun, article in nouns if not self._is_clear(noun.lower(), article)), "")
 
+    def lost(self, question: str, evidence: str, pipeline: Pipeline | None) -> str:
+        """Return the first bare or indefinite noun that a sentence before explains: "a reply"; "" for none.
+
+        The evidence is parsed as well, since a parser may read the participle of "Is a reply sent?" as one of
+        the noun.
+        """
+        if pipeline is None:
+            return ""
+        text = bare_question(question)
+        words = text.rstrip("?").split()
+        nouns = [
+            *_indefinite_nouns(text[:1].upper() + text[1:], pipeline),
+            *(noun for noun in _indefinite_nouns(bare_statement(evidence), pipeline) if noun in words),
+        ]
+        return next((noun for noun in nouns if singular(noun.lower()) not in self._titles | _TITLED), "")
+
     def _is_clear(self, noun: str, article: str) -> bool:
         head = singular(noun)
         if head in self._titles or head in _TITLED:
@@ -88,11 +108,50 @@ def _bare_nouns(question: str, pipeline: Pipeline) -> Iterator[tuple[str, str]]:
         if token.pos_ != "NOUN" or token.lemma_.lower() in general or _is_modified(token):
             continue
         articles = [each.lower_ for each in token.children if each.dep_ in ("det", "poss", "nk")]
-        is_asked = any(each.tag_ in ("WDT", "WP", "WRB", "WP$") for each in token.subtree if each.i < token.i)
         if articles == ["the"] or articles == ["der"] or articles == ["die"] or articles == ["das"]:
             yield token.text, "the"
-        elif not articles and "Plur" in token.morph.get("Number") and not is_asked and _is_main(token):
+        elif (
+            not articles and "Plur" in token.morph.get("Number") and not _is_asked(token) and _is_main(token)
+        ):
             yield token.text, ""
+
+
+def _indefinite_nouns(question: str, pipeline: Pipeline) -> Iterator[str]:
+    """Yield the indefinite or bare singulars of the main clause that have no modifier or complement."""
+    doc, language = pipeline.parse(question), pipeline.language
+    persons = language.words("person words") | language.words("general persons")
+    general = language.words("general nouns") | persons
+    for token in doc if doc is not None else ():
+        if token.pos_ != "NOUN" or "Plur" in token.morph.get("Number") or token.lemma_.lower() in general:
+            continue
+        articles = {each.lower_ for each in token.children if each.dep_ in ("det", "poss", "predet")}
+        is_any = bool(articles & {"any", "another"}) and token.dep_ in ("pobj", "nsubj", "nsubjpass", "dobj")
+        is_indefinite = articles <= {"a", "an", "any", "another"} and _is_main(token)
+        if not (is_any or is_indefinite) or _is_asked(token) or _is_specified(token):
+            continue
+        yield token.text
+
+
+def _is_asked(token: Token) -> bool:
+    return any(each.tag_ in _QUESTION_TAGS for each in token.subtree if each.i < token.i)
+
+
+def _is_specified(token: Token) -> bool:
+    """Report whether the modifiers of a noun say what it is of: "written" and "formal" do not."""
+    if token.dep_ in ("npadvmod", "compound"):
+        return True
+    is_subject = "subj" in token.dep_
+    for each in token.children:
+        is_weak = each.lower_ in _WEAK or (is_subject and each.lower_ in _FORMAL)
+        if each.dep_ in _MODIFIERS and not is_weak:
+            return True
+        is_infinitive = each.tag_ == "VB" and not any(
+            inner.dep_ in ("dobj", "prep") for inner in each.children
+        )
+        is_complement = each.dep_ in _COMPLEMENTS and each.lower_ not in _ADJUNCTS
+        if each.i > token.i and is_complement and not is_infinitive:
+            return True
+    return False
 
 
 def _is_main(token: Token) -> bool:

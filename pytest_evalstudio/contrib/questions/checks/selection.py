@@ -25,9 +25,10 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
 )
 from pytest_evalstudio.contrib.questions.checks.sections import Sections, in_section
 from pytest_evalstudio.contrib.questions.checks.wellformed import is_well_formed
+from pytest_evalstudio.contrib.questions.corpus import singular
 from pytest_evalstudio.contrib.questions.parsing.pipeline import Pipeline, open_pipeline
 from pytest_evalstudio.contrib.questions.quantities import quantities, unit_of
-from pytest_evalstudio.contrib.questions.words import content_words, share_in, title_case
+from pytest_evalstudio.contrib.questions.words import IN_TABLE, content_words, share_in, title_case
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 
 _LEAD = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
@@ -63,6 +64,11 @@ _BARE_FIGURE = re.compile(
 )
 """A figure of a company without the part of it or the kind that it is for."""
 _DESCRIBED = re.compile(r"(?:What|Who) (?:is|are|was|were) ")
+_LABEL = re.compile(r"(?:[-–•*]\s)?\W{0,2}[A-Z][\w-]*(?:\s[\w-]+){0,3}\W{0,2}:\W{0,2}\s")
+"""A label that also holds for the next sentence: "SEV1: …"."""
+_CASE = re.compile(r"(?i)(?:^(?:if|where|should|in the event|in case)\b|\b(?:may|can|must|will) then\b)")
+"""A sentence that states a case, in which the next one may hold as well."""
+_CONDITION = re.compile(r"(?i)\b(?:if|when|where|unless|while|in case)\b")
 _EXCEPTION = re.compile(r"(?i)(?:but|however|unless|except|otherwise|do not|never|if)\b")
 """Beginning of a sentence that limits the instruction of the sentence before it."""
 
@@ -138,6 +144,7 @@ class DraftSelection:
             or refusal_reason(named)
             or not self._is_checked(named)
             or not self._is_unambiguous(named)
+            or document.has_lost_reference(named)
             or document.is_of_a_part(named)
             or document.is_changed_later(named)
         ):
@@ -155,6 +162,8 @@ class DraftSelection:
             return None
         document = self._documents[excerpt.title]
         title = excerpt.title if len(self._documents) > 1 else ""
+        if draft.question.startswith(IN_TABLE):
+            return document.in_table(draft, excerpt.title, is_only_document=not title)
         if len(set(content_words(draft.question))) >= _MIN_TERMS:
             return document.explained(draft, title)
         heading = document.heading(draft)
@@ -195,13 +204,28 @@ class _Document:
         """Return the heading over the evidence of a draft, "" for none."""
         return self._sections.heading(draft.evidence)
 
+    def in_table(self, draft: Draft, title: str, *, is_only_document: bool) -> Draft | None:
+        """Return a draft that names the section of its table, or its document; None where neither is sure."""
+        heading = self.heading(draft)
+        tables = [text for text in self._sentences if text.startswith("|")]
+        under = [text for text in tables if self._sections.heading(text) == heading]
+        if heading and len(under) == 1:
+            table = f"under “{heading}”"
+            if not is_only_document and title and heading.casefold() not in title.casefold():
+                table += f" in “{title_case(title)}”"
+        elif title and len(tables) == 1:
+            table = f"of “{title_case(title)}”"
+        else:
+            return None
+        return replace(draft, question=draft.question.replace(IN_TABLE, f"{IN_TABLE} {table}", 1))
+
     def explained(self, draft: Draft, title: str) -> Draft | None:
         """Return a draft that names its section if only that explains a noun; None if nothing does.
 
         Args:
             title: of the document, "" if there is only one.
         """
-        noun = self._references.unclear(draft.question, self._pipeline)
+        noun = self._references.unclear(draft.question, self._pipeline) or self._lost_noun(draft)
         if not noun:
             return draft
         heading = self.heading(draft)
@@ -209,6 +233,21 @@ class _Document:
         if is_description or not heading:
             return None
         return replace(draft, question=in_section(draft.question, heading, title))
+
+    def has_lost_reference(self, draft: Draft) -> bool:
+        """Report whether a sentence before the evidence says what a noun is of, or in which case it holds."""
+        noun = self._lost_noun(draft)
+        if noun and singular(noun.lower()) not in content_words(self.heading(draft)):
+            return True
+        if draft.evidence not in self._sentences[1:]:
+            return False
+        before = self._sentences[self._sentences.index(draft.evidence) - 1]
+        is_of_label = _LABEL.match(before) and not _LABEL.match(draft.evidence)
+        is_of_case = _CASE.search(before) and not _CONDITION.search(draft.question)
+        return before.endswith(".") and bool(is_of_label or is_of_case)
+
+    def _lost_noun(self, draft: Draft) -> str:
+        return self._references.lost(draft.question, draft.evidence, self._pipeline)
 
     def is_of_a_part(self, draft: Draft) -> bool:
         """Report whether a question asks for a part's figure as if of the whole: "Was revenue £12 million?".

@@ -6,7 +6,7 @@ import functools
 import random
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.questions.parsing.statements import without_number
 from pytest_evalstudio.contrib.questions.quantities import Quantity, changed, quantities, value_of
@@ -37,7 +37,7 @@ _VAGUE = re.compile(
     r"(?i)\b(?:always|usually|often|sometimes|something|anything|simply|merely|only|as I like)\b"
 )
 """Words of statements that are no rule, or a limited one."""
-_OBLIGED, _ALLOWED = word_set("must should"), word_set("can may could")
+_OBLIGED, _ALLOWED = word_set("must should shall"), word_set("can may could")
 _MAX_WORDS = 18
 
 
@@ -117,7 +117,7 @@ def _pair(source: Source) -> _Pair | None:
         return _denied(source, statement)
     if _NEGATION.search(statement):
         return None
-    question = source.ask("")
+    question = re.sub(r"^Shall\b", "Must", source.ask(""))
     hits = quantities(question)
     marks = {mark_of(part, clause) for part in clause.constituents}
     words = {each.lower_ for each in clause.auxiliaries}
@@ -135,10 +135,11 @@ def _denied(source: Source, statement: str) -> _Pair | None:
         return None
     clause = source.clause
     first = clause.auxiliaries[0] if clause.auxiliaries else None
-    if first is not None and first.lower_ == "must":
+    if first is not None and first.lower_ in ("must", "shall"):
         # "Must not" forbids.
-        source = replace(source, overrides={**source.overrides})
-        return _Pair(false=re.sub(r"^Must\b", "May", source.ask("", affirmative=True)))
+        return _Pair(false=re.sub(r"^(?:Must|Shall)\b", "May", source.ask("", affirmative=True)))
+    if first is not None and first.lower_ == "do" and not clause.is_first:
+        return None  # "You may open the lid, but do not leave it open": an instruction
     return _Pair(false=source.ask("", affirmative=True))
 
 

@@ -87,6 +87,9 @@ def _word_before(clause: Clause, quantity: Quantity, offsets: Sequence[int]) -> 
 
 
 def _question_for_subject(source: Source, slot: Slot, request: Request) -> str:
+    finite = [*source.clause.auxiliaries, source.clause.verb][0]
+    if finite.tag_ == "VBZ" and request.beginning.lower().startswith("how many"):
+        return ""  # "One litre becomes": the amount asked for is a plural
     rest = source.text([each for each in slot.part.tokens if each.i not in request.dropped])
     return source.ask_subject(f"{request.beginning} {rest}".strip(), plural=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,6 +14,10 @@ from pytest_evalstudio.contrib.questions.rules.wording import as_customer
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
+_SAME_PAST = re.compile(
+    r"\w*(?:put|set|cut|let|hit|shut|cast|cost|hurt|split|spread|burst|quit|rid|bid|read|beat)"
+)
+"""Verbs whose past has the form of the present."""
 _CONTRACTED = {"ca": "can", "wo": "will", "'ll": "will", "’ll": "will", "'re": "are", "’re": "are"}
 
 
@@ -105,7 +110,9 @@ class Source:
         word = word_of(verb).lower()
         if clause.lemma == "be" or not do:
             return _CONTRACTED.get(word, word), (), {verb.i: ""}
-        return do.get(verb.tag_, ""), (), {verb.i: clause.lemma}
+        # A tagger may read "dues unpaid attract" as a past.
+        is_present = verb.tag_ == "VBD" and word == clause.lemma and not _SAME_PAST.fullmatch(word)
+        return do.get("VBP" if is_present else verb.tag_, ""), (), {verb.i: clause.lemma}
 
     def _you(self) -> str:
         return self.clause.language.entries("command")["subject"]

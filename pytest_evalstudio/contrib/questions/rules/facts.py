@@ -1,9 +1,10 @@
-"""Questions for the facts of a clause: persons, conditions, means, places, times and lists."""
+"""Questions for the facts of a clause: persons, conditions, places, times and lists."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pytest_evalstudio.contrib.questions.parsing.clauses import Clause, Part, is_plural, text_of
 from pytest_evalstudio.contrib.questions.quantities import quantities_and_counts
@@ -17,6 +18,9 @@ from pytest_evalstudio.contrib.questions.rules.conditions import items_condition
 from pytest_evalstudio.contrib.questions.rules.fact import Fact, make_fact
 from pytest_evalstudio.contrib.questions.rules.slots import time_conditions
 from pytest_evalstudio.contrib.questions.rules.wording import as_customer
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
 
 _MIN_WORDS = 3
 """Fewest words of a thing that a question asks for, and of a condition."""
@@ -200,32 +204,6 @@ def _with(clause: Clause, parts: Sequence[Part]) -> Clause:
     return replace(clause, parts=tuple(parts))
 
 
-def _means(source: Source) -> Iterator[Fact | None]:
-    """Yield the question for a means: "How is payment made?"."""
-    clause = source.clause
-    if (
-        not clause.is_passive
-        or clause.is_negative
-        or sum(part.tokens[0].lower_ == "by" for part in clause.constituents) != 1
-    ):
-        return
-    for part in clause.constituents:
-        first = part.tokens[0].lower_
-        if part.role not in clause.language.words("prepositions") or first != "by" or len(part.tokens) < 2:
-            continue
-        noun = part.tokens[1]
-        if noun.lower_ == "default":
-            continue
-        if noun.lemma_.lower() in clause.language.words("person words") | clause.language.words(
-            "general persons"
-        ):
-            continue
-        is_means = noun.tag_ == "VBG" or (noun.pos_ in ("NOUN", "ADJ") and part.tokens[-1].tag_ == "NN")
-        if is_means and not any(each.like_num for each in part.tokens) and len(part.tokens) <= 8:
-            question = source.ask(clause.language.phrase("means"), _indices(part))
-            yield make_fact(question, source.text(part.tokens))
-
-
 def _place(source: Source) -> Iterator[Fact | None]:
     """Yield the question for a place: "Where is the key held?"."""
     clause = source.clause
@@ -280,6 +258,9 @@ def _day(source: Source) -> Iterator[Fact | None]:
             continue
         if any(each.dep_ == "cc" for each in part.tokens) and first != "between":
             continue
+        objects = [each for each in part.head.children if each.dep_ == "pobj"]
+        if not all(_is_time(each, clause) for each in objects) or (first == "from" and "to" in words):
+            continue
         if first in ("from", "on") and any(
             other is not part and other.tokens[0].lower_ in ("to", "from") for other in clause.constituents
         ):
@@ -293,6 +274,12 @@ def _day(source: Source) -> Iterator[Fact | None]:
             key = "time after"
         phrase = language.phrase(key).format(before=first.capitalize())
         yield make_fact(source.ask(phrase, _indices(part)), text, " AND ".join(times))
+
+
+def _is_time(noun: Token, clause: Clause) -> bool:
+    """Report whether a noun is a day or time, not "in a call on Tuesday"."""
+    is_day = noun.lower_ in clause.language.words("days") or noun.ent_type_ in ("DATE", "TIME")
+    return is_day or any(each.lower_ in clause.language.words("days") for each in noun.lefts)
 
 
 def _thing(source: Source) -> Iterator[Fact | None]:
@@ -330,7 +317,6 @@ _RULES: tuple[_Rule, ...] = (
     _consequence,
     _condition,
     _frequency,
-    _means,
     _place,
     _day,
     _thing,

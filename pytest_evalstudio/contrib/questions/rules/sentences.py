@@ -151,6 +151,8 @@ def _sources(doc: Doc, sentence: str, pipeline: Pipeline, corpus: Corpus) -> Ite
         ):
             text = antecedent[1] if antecedent[0] is not None else ""
             noun = antecedent[0]
+            if noun is None and any(token.pos_ in ("NOUN", "PROPN") for token in doc[: head.i]):
+                break  # "If the cable is damaged, it must be replaced"
             if noun is None:
                 noun, text = _subject_before(sentence, pipeline, corpus)
             number = pipeline.language.entries("pronouns")[head.lower_]

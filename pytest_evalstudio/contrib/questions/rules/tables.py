@@ -12,7 +12,7 @@ from pytest_evalstudio.contrib.questions.rules.conditions import keywords_condit
 from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
 from pytest_evalstudio.contrib.questions.rules.wording import uncapitalised
-from pytest_evalstudio.contrib.questions.words import word_set, word_table
+from pytest_evalstudio.contrib.questions.words import IN_TABLE, word_set, word_table
 from pytest_evalstudio.core.plugins.generator import Corpus
 from pytest_evalstudio.formats.condition import Regexp, parse_condition
 
@@ -30,23 +30,26 @@ _SPECIFIED = word_set("property feature characteristic parameter specification m
 """Heads of first columns whose rows are properties of one thing."""
 _FREQUENCIES = word_set("interval frequency schedule")
 _LINKS = word_set("of for in on at to with from by per")
+_NO_HEADING = word_set(
+    "a an the with without by to from if when where who what how not no and or each every all any other"
+    " is are was were be has have paid kept given due"
+)
+"""Words of a heading that is no noun phrase."""
 _MAX_ROW_WORDS, _MAX_HEAD_WORDS = 8, 6
 _MAX_CELL_CHARS, _MAX_CELL_WORDS = 100, 14
 """A quantity with its bound and rate is shorter; patterns of cells take more than linear time."""
 _ROW = re.compile(r"[A-Za-z][\w’'-]*(?:[ ,][\w’'/,-]+|\s[\w’'/-]+)*")
 """Name of a row without remarks."""
 _HEAD = re.compile(
-    r"(?P<noun>[A-Z][A-Za-z’'-]*(?:\s[\w’'/-]+)*?)(?:\s\((?P<unit>[^()]{1,25})\)|\sin\s(?P<in>\S+))?"
+    r"(?P<noun>[A-Z][A-Za-z’'-]*(?:\s[a-z][a-z’'-]*)*?)(?:\s\((?P<unit>[^()]{1,25})\)|\sin\s(?P<in>\S+))?"
 )
-_NO_NOUN = re.compile(
-    r"(?i)(?:how|when|who|where|what|which|note|remarks?|comments?|no)\b|.*(?:\w{3}ed|\b(?:by|at|to|with|from|for|paid|open))$"
-)
-"""Heads that "What is the … for …?" cannot ask for."""
-_CODE = re.compile(r"\b[A-Z\d]{1,2}$")
-"""Name of a group as a column: "Category A"."""
 _CLAUSE = re.compile(r"(?i)\b(?:is|are|was|were|has|have|does|do|did|not|cannot|can|will|must)\b")
 _COLUMNS = {"telephone": "telephone number", "phone": "telephone number", "tel": "telephone number"}
 """Names of columns in full."""
+_VAGUE = word_set("time number date amount value age")
+"""Attributes that need another word to say what they are."""
+_PLAIN = re.compile(r"[^|“”?*_<>]{1,60}")
+"""Text that is quoted as it is."""
 _OTHERS = re.compile(r"(?i)(?:all |any )?others?\b")
 """Rows that only the rows before them explain."""
 _EMPTY = re.compile(r"(?i)(?:yes|no|none|n/?a|[–—-]|free|as (?:required|needed|agreed))?\.?")
@@ -57,9 +60,6 @@ _MASS = re.compile(
 """Nouns that have no article."""
 _BARE = re.compile(r"^(?:all|any|each|every|no|the)\b|\b(?:and|or|abroad|online|\w+ing)\b|[A-Z]{2}|\d")
 """Names of rows that have no article."""
-_TIME_HEAD = re.compile(
-    r"(?P<units>(?:paid\s|working\s|calendar\s)?(?:hours|days|weeks|months))(?P<rest>\s(?:per|a|in)\s.+)?"
-)
 _CELL = re.compile(
     r"(?i)(?:(?:up to|at least|at most|about|from)\s)?(?P<text>.+?)(?:\s(?:per|a|an|each|of)\s[a-z ]+)?"
 )
@@ -87,18 +87,38 @@ class _Table(NamedTuple):
 
 
 def cell_questions(text: str, corpus: Corpus) -> Iterator[QuantityQuestion | Fact]:
-    """Yield a question for each cell that its column and row name, e.g. the fee for the Plus account."""
+    """Yield a question for each cell that its column and row name, e.g. the fee for the Plus account.
+
+    A column that is no attribute of its rows is quoted: "In the table, what is given as “Rafting” for “Fish
+    Dock”?".
+    """
     table = _table(text)
     if table is None:
         return
     before = _text_before(text, corpus)
+    names = {row[0].casefold() for row in table.rows}
     for row in table.rows:
         # A row may be shorter than the head.
         for head, cell in zip(table.heads[1:], row[1:], strict=False):
-            if len(cell) > _MAX_CELL_CHARS or _EMPTY.fullmatch(cell):
+            if len(cell) > _MAX_CELL_CHARS or _EMPTY.fullmatch(cell) or cell.casefold() in names:
                 continue
-            if question := _question(row[0], head, cell, table, corpus, before):
+            question = _question(row[0], head, cell, table, corpus, before)
+            if question or (question := _quoted(row[0], head)):
                 yield from _answered(question, cell)
+
+
+def _quoted(name: str, head: str) -> str:
+    """Return the question that quotes the column, and the row unless it is a name; "" for long ones."""
+    if not _PLAIN.fullmatch(name) or not _PLAIN.fullmatch(head) or _OTHERS.match(name):
+        return ""
+    row = name if _is_title(name) else f"“{name}”"
+    return f"{IN_TABLE}, what is given as “{head}” for {row}?"
+
+
+def _is_title(name: str) -> bool:
+    """Report whether a row is a name of several words: "Kiln Hall"."""
+    words = name.split()
+    return len(words) > 1 and all(word[0].isupper() and word[1:].islower() for word in words)
 
 
 def cell_statements(text: str) -> Iterator[str]:
@@ -149,7 +169,7 @@ def _question(name: str, head: str, cell: str, table: _Table, corpus: Corpus, be
     if _frequency_condition(cell):
         return _frequency(name, head)
     if len(table.heads) == 2 and (first in _SPECIFIED or head.lower() in _VALUES):
-        return f"What is the {_lower(name)}?" if not _is_plural(name.split()) else ""
+        return f"What is the {_lower(name)}?" if _is_attribute(name) else ""
     return _of_row(name, head, cell, table, corpus, before)
 
 
@@ -159,35 +179,24 @@ def _of_row(name: str, head: str, cell: str, table: _Table, corpus: Corpus, befo
     if head.lower() in _TASKS - _PROPERTIES:
         is_recurring = re.match(r"(?i)(?:every|after|once|twice)\s", cell) is not None
         return f"How often should I {head.lower()} the {row}?" if is_recurring else ""
-    if name.split()[0].lower() in _TASKS or head.lower() == "time" or _OTHERS.match(row):
+    if name.split()[0].lower() in _TASKS or _OTHERS.match(row):
         return ""
-    if time := _TIME_HEAD.fullmatch(head.lower()):
-        is_number = re.fullmatch(r"\d[\d.,]*", cell) is not None
-        of = f" of {row}" if row.endswith(" leave") else ""
-        rest = "" if of else f" for {row}"
-        return f"How many {time['units']}{of} are there{time['rest'] or ''}{rest}?" if is_number else ""
     match = _HEAD.fullmatch(head)
-    if (
-        match is None
-        or _CODE.search(head)
-        or _NO_NOUN.fullmatch(match["noun"])
-        or _NO_NOUN.match(head)
-        or len(head.split()) > _MAX_HEAD_WORDS
-    ):
+    column = _COLUMNS.get(match["noun"].lower(), _lower(match["noun"])) if match else ""
+    if match is None or head.lower() in _VAGUE or not _is_attribute(column):
+        if _is_attribute(name) and re.fullmatch(r"[A-Z][a-z]+ mode", head):
+            return f"What is the {_lower(name)} in {_lower(head)}?"
         return _price(row, head, cell, table)
-    noun = _head(match["noun"].split())
-    if singular(noun) not in _PROPERTIES and singular(_head(name.split())) in _PROPERTIES:
-        return f"What is the {_lower(name)} {'in' if noun == 'mode' else 'for'} {_lower(head)}?"
-    has_money = any(quantity.kind == "money" for quantity in quantities(cell))
-    if has_money and singular(noun) not in _PROPERTIES:
-        return _price(row, head, cell, table)
-    if _is_plural([noun]) and re.fullmatch(r"\d[\d.,]*", cell):
-        phrase = _row_phrase(name, row, noun, table.heads[0], corpus, before)
-        return f"How many {_lower(match['noun'])} are there {phrase}?"
-    unit = match["unit"] or match["in"]
-    column = f"{_COLUMNS.get(match['noun'].lower(), _lower(match['noun']))}{f' in {unit}' if unit else ''}"
-    verb = "are" if _is_plural(match["noun"].split()) else "is"
-    return f"What {verb} the {column} {_row_phrase(name, row, noun, table.heads[0], corpus, before)}?"
+    noun, unit = _head(column.split()), match["unit"] or match["in"]
+    row = _row_phrase(name, row, noun, table.heads[0], before)
+    return f"What is the {column}{f' in {unit}' if unit else ''} {row}?"
+
+
+def _is_attribute(head: str) -> bool:
+    """Report whether a heading is a noun phrase whose main noun is an attribute in the singular."""
+    words = head.lower().split()
+    is_phrase = _NO_HEADING.isdisjoint(words) and len(words) <= _MAX_HEAD_WORDS
+    return bool(words) and is_phrase and _head(words) in _PROPERTIES
 
 
 def _price(row: str, head: str, cell: str, table: _Table) -> str:
@@ -202,7 +211,7 @@ def _price(row: str, head: str, cell: str, table: _Table) -> str:
     return f"How much is {article}{row} for {_lower(head)}?"
 
 
-def _row_phrase(name: str, row: str, noun: str, label: str, corpus: Corpus, before: str) -> str:
+def _row_phrase(name: str, row: str, noun: str, label: str, before: str) -> str:
     """Return a row with its preposition as people say it: "for the Plus account"."""
     kind = _label(label.lower(), before)
     if kind in _PLACE_HEADS:
@@ -251,9 +260,8 @@ def _of_column(name: str, head: str, cell: str) -> str:
     row = _lower(name)
     kind = next((quantity.kind for quantity in quantities(cell)), None)
     if re.fullmatch(r"(?:19|20)\d\d", head):
-        if kind in ("money", "percent") and not row.endswith("s"):
-            return f"What was the {row} in {head}?"
-        return f"How many {row} were there in {head}?" if kind == "number" and row.endswith("s") else ""
+        is_amount = kind in ("money", "percent") and not row.endswith("s")
+        return f"What was the {row} in {head}?" if is_amount else ""
     is_named = re.fullmatch(r"[A-Z].*\d.*", head) and row.split()[-1] in _PROPERTIES
     return f"What is the {row} of the {head}?" if is_named else ""
 

@@ -28,7 +28,24 @@ _OBJECT = re.compile(
 )
 """What follows "you" where it is an object: "give you the key"."""
 _PREPOSITIONS = frozenset(
-    {"to", "for", "with", "from", "by", "of", "about", "at", "on", "than", "between", "against"}
+    {
+        "to",
+        "for",
+        "with",
+        "from",
+        "by",
+        "of",
+        "about",
+        "at",
+        "on",
+        "than",
+        "between",
+        "against",
+        "towards",
+        "near",
+        "behind",
+        "around",
+    }
 )
 _PERSON = re.compile(
     r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|would|had|shall|might|have|are|were|if|when|that|which|before|after"

@@ -12,6 +12,7 @@ from pytest_evalstudio.contrib.questions.api import (
     SentenceIndex,
     bare_question,
     cell_statements,
+    is_cell_question,
     is_natural,
     pattern,
     quantities,
@@ -138,6 +139,8 @@ class RoundTrip:
         """
         if case.key in self._own_keys:
             return None
+        if is_cell_question(case.prompt):
+            return 1.0
         words = _words(bare_question(case.prompt))
         if len(words) < 3 or words[0] not in _ASKING or words[-1] in _NEVER_LAST:
             return 0.0

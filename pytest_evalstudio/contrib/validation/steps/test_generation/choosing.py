@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pytest_evalstudio.contrib.questions.api import (
     DraftSelection,
     content_words,
+    is_cell_question,
     missing_pipeline,
     relevance,
     with_title,
@@ -31,9 +32,11 @@ from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.stats.strata import allocate, interleave
 
 MAX_NAMED = 3
+"""Documents that a message names."""
 MAX_OF_A_TABLE = 8
 """Candidates of each kind on the tables of a chunk."""
-"""Documents that a message names."""
+TEXT_PER_CELL = 3
+"""Questions on the text of a document for each on its tables."""
 
 
 class NoQuestions(DataError):
@@ -72,7 +75,10 @@ def choose(
     if not settings.writer and settings.purpose == "ordinary":
         clear = clear_candidates(relevant, material.corpus)
     distinct = _distinct(clear, settings, context.workflow.seed)
-    selected = _sampled(_few_of_a_kind(distinct), settings, material)
+    few = _few_of_a_kind(distinct)
+    if not settings.writer:
+        few = _few_cells(few)
+    selected = _sampled(few, settings, material)
     # After the choice of distinct questions, which the words of a common title would make alike.
     if not settings.writer and settings.purpose == "ordinary":
         selected = [
@@ -152,6 +158,32 @@ def _few_of_a_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
         if counts[group] <= (MAX_OF_A_TABLE if is_table else MAX_OF_A_KIND):
             few.append(candidate)
     return few
+
+
+def _few_cells(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates with at most a quarter of each document's on its tables, evenly among them.
+
+    A document that has questions on tables alone keeps them. Questions in the usual form come first.
+    """
+    texts: Counter[str] = Counter()
+    tables: dict[str, dict[str, list[Candidate]]] = {}
+    for candidate in candidates:
+        title, evidence = candidate.excerpt.title, candidate.draft.evidence
+        if evidence.startswith("|"):
+            tables.setdefault(title, {}).setdefault(evidence, []).append(candidate)
+        else:
+            texts[title] += 1
+    kept: set[int] = set()
+    for title, cells in tables.items():
+        groups = [sorted(each, key=_is_quoted) for each in cells.values()]
+        total = sum(map(len, groups))
+        limit = max(1, round(texts[title] / TEXT_PER_CELL)) if texts[title] else total
+        kept.update(id(candidate) for candidate in interleave(groups, limit))
+    return [each for each in candidates if not each.draft.evidence.startswith("|") or id(each) in kept]
+
+
+def _is_quoted(candidate: Candidate) -> bool:
+    return is_cell_question(candidate.draft.question)
 
 
 def _sampled(

@@ -291,3 +291,33 @@ def test_generators_are_read_by_the_names_of_the_guides_client(tmp_path: Path) -
     assert "names of H2O Eval Studio are read: 'simple_factual_questions' as 'simple_factual'" in result.notes
     with pytest.raises(ConfigurationError, match="no generator named 'simple_fact_questions'"):
         generated(bench(tmp_path / "b", {"1": 4}), generators=["simple_fact_questions"])
+
+
+def _with_table(workspace: Bench, *, text: bool) -> Bench:
+    """Add a table of fees to the first chunk, or put it in the place of all text."""
+    path = workspace.of("topic_modeling") / "topics.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    rows = " ".join(f"| {noun.title()} card | £{at + 31}.25 |" for at, noun in enumerate(NOUNS[:8]))
+    table = f"| Card | Yearly fee | |---|---| {rows}"
+    for number, chunk in enumerate(content["chunks"]):
+        chunk["sentences"] = [*(chunk["sentences"] if text else []), *([table] if number == 0 else [])]
+        chunk["text"] = " ".join(chunk["sentences"]) or "Nothing."
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return workspace
+
+
+def _cells(suite: TestSuite) -> int:
+    return sum(str(case.model_extra["evidence"]).startswith("|") for _, case in suite.cases())
+
+
+def test_at_most_a_quarter_of_a_document_s_cases_are_of_its_tables(tmp_path: Path) -> None:
+    workspace = _with_table(bench(tmp_path, {"1": 3}), text=True)
+    _, suite = generated(workspace, count=50)
+    cells, total = _cells(suite), sum(1 for _ in suite.cases())
+    assert 0 < cells < 8
+    assert cells <= round((total - cells) / 3)
+
+
+def test_a_document_of_tables_alone_keeps_their_cases(tmp_path: Path) -> None:
+    _, suite = generated(_with_table(bench(tmp_path, {"1": 1}), text=False), count=50)
+    assert _cells(suite) == sum(1 for _ in suite.cases()) == 8
