@@ -33,6 +33,20 @@ def test_each_sentence_is_under_the_last_heading_that_says_something(number: int
     assert Sections(SENTENCES).heading(SENTENCES[number]) == heading
 
 
+@pytest.mark.parametrize(
+    ("line", "heading"),
+    [
+        ("3. GARDEN WASTE", "Garden Waste"),
+        ("B. ON COLLECTION DAY", "On Collection Day"),
+        ("4. A Guide", "A Guide"),
+    ],
+)
+def test_a_heading_keeps_its_first_letter(line: str, heading: str) -> None:
+    sentences = (line.partition(" ")[0], line.partition(" ")[2], "Bins cost £28.")
+    headings = [Sections(lines).heading("Bins cost £28.") for lines in (sentences, (line, sentences[2]))]
+    assert heading in headings
+
+
 def selected(*titles: str, kind: str = "numerical_reasoning") -> list[str]:
     excerpts = [Excerpt(id=title, sentences=SENTENCES, topic="1", title=title) for title in titles]
     corpus = Corpus(tuple(excerpts))

@@ -10,7 +10,7 @@ from pytest_evalstudio.contrib.questions.parsing.statements import split_heading
 from pytest_evalstudio.contrib.questions.words import title_case, word_table
 
 _NUMBER = re.compile(
-    r"^(?:(?:Section|Article|Part|Chapter|§)\s)?(?:\d+(?:\.\d+)*|[A-Z])?\s?[.:)–—-]?\s*(?=[A-Z])"
+    r"^(?:(?:Section|Article|Part|Chapter|§)\s)?(?:\d+(?:\.\d+)*\s?[.:)–—-]?|[A-Z]\s?[.:)–—-])?\s*(?=[A-Z])"
 )
 _LABEL = re.compile(
     r"^(?:Section|Article|Part|Chapter|§|Annex|Appendix)\s(?:\d+(?:\.\d+)*|[A-Z])\s?[.:)–—-]?\s*"
