@@ -279,3 +279,57 @@ def test_haystack_a_failed_tool_and_answers_of_a_builder(neighbour: Callable[[st
     built = to_answer(outputs, "ask")
     assert (built.text, built.context, built.context_sources) == ("built", ("Fees.",), ("fees.md",))
     assert built.usage == {"input_tokens": 3, "output_tokens": 2}
+
+
+PYDANTIC_AI_AGENT = '''
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import FunctionModel
+from pytest_evalstudio import recorded_tool
+
+FEES = {"gold": "15 USD", "blue": "12 USD"}
+
+
+@recorded_tool
+def get_fee(card: str) -> str:
+    """Return the fee of a card."""
+    return FEES[card]
+
+
+def reply(messages, info):
+    last = messages[-1].parts[-1]
+    if isinstance(last, ToolReturnPart):
+        return ModelResponse(parts=[TextPart(f"It costs {last.content}.")])
+    card = next(card for card in FEES if card in str(last.content))
+    return ModelResponse(parts=[ToolCallPart("get_fee", {"card": card})])
+
+
+agent = Agent(FunctionModel(reply), tools=[get_fee])
+
+
+async def ask(prompt):
+    return await agent.run(prompt)
+'''
+
+
+def test_the_cause_of_a_regression_of_a_pydantic_ai_agent_is_its_tool(
+    project: Project, neighbour: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    neighbour("pydantic_ai")
+    # Bytecode is taken for a file of the same size and second.
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    project.write("app.py", PYDANTIC_AI_AGENT)
+    project.suite(
+        *(
+            {"key": card, "prompt": f"What does the {card} card cost?", "condition": f'value("{fee}")'}
+            for card, fee in (("gold", "15 USD"), ("blue", "12 USD"))
+        )
+    )
+    project.run_process().assert_outcomes(passed=2)
+    assert project.run_command("baseline", "save").ret == 0
+    project.write("app.py", PYDANTIC_AI_AGENT.replace("12 USD", "21 USD"))
+
+    result = project.run_process("--evalstudio-baseline", "evalstudio-baseline.jsonl", "--evalstudio-explain")
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["cause: tool `get_fee`: returned 21 USD instead of 12 USD"])
