@@ -72,11 +72,11 @@ _PART_OF_UNIT = re.compile(
     rf"\b(?P<part>{_PART})(?:\s(?:of\s)?an?\s|[- ])(?P<unit>{_TIME})\b(?!s)", re.IGNORECASE
 )
 _AND_PART = re.compile(
-    r"\b(?P<number>[0-9]{1,9})\sand\s(?P<part>an?\shalf|a\squarter|three\squarters)\b(?!\s(?:of|an?)\b)",
+    r"\b(?P<number>[0-9]{1,9})\sand\s(?P<part>an?\shalf|a\squarter|three\squarters)\b(?!\s(?:of|an?|by\sthe)\b)",
     re.IGNORECASE,
 )
 _UNIT_AND_PART = re.compile(
-    rf"\b(?P<number>an?|one|[0-9]{{1,9}})\s(?P<unit>{_TIME})s?\sand\s(?P<part>a\shalf|a\squarter|three\squarters)\b",
+    rf"\b(?P<number>an?|one|[0-9]{{1,9}})\s(?P<unit>{_TIME})s?\sand\s(?P<part>a\shalf|a\squarter|three\squarters)\b(?!\sby\sthe\b)",
     re.IGNORECASE,
 )
 _DOZEN = re.compile(r"\b(?P<number>half\sa|an?|[0-9]{1,3})\sdozen\b", re.IGNORECASE)
