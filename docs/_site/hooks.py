@@ -45,7 +45,7 @@ def _entries(navigation: Any) -> Iterator[str]:
             yield from _entries(target)
         elif (page := ROOT / "docs" / target).is_file():  # the changelog is of the repository
             occasion = _OCCASION.search(page.read_text(encoding="utf-8"))
-            address = target.removesuffix("index.md").removesuffix(".md")
+            address = target.removesuffix(".md") + ".html"  # as `use_directory_urls: false` has them
             yield f"- [{title}]({address})" + (f": {occasion[1]}" if occasion else "")
 
 

@@ -33,7 +33,7 @@ def test_pages_are_listed_for_language_models() -> None:
     addresses = re.findall(r"^- \[[^\]]+\]\(([^)]*)\)", text, re.MULTILINE)
     assert len(addresses) > 40
     for address in addresses:
-        assert (Path(str(SITE)) / address / "index.html").is_file()
+        assert (Path(str(SITE)) / address).is_file()
 
 
 def test_diagrams_are_pictures() -> None:
