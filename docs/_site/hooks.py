@@ -12,7 +12,7 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^(?P<start> *```\w+)(?P<marks>(?: \w+=(?:\"[^\"\n]*\"|\S+))+) *$", re.MULTILINE)
-_OCCASION = re.compile(r"^You need this when (.*?)\.?$", re.MULTILINE)
+_OCCASION = re.compile(r"^You need this when ([^.]*)", re.MULTILINE)
 _TITLE = re.compile(r" title=\"[^\"\n]+\"")
 
 
@@ -46,7 +46,7 @@ def _entries(navigation: Any) -> Iterator[str]:
         elif (page := ROOT / "docs" / target).is_file():  # the changelog is of the repository
             occasion = _OCCASION.search(page.read_text(encoding="utf-8"))
             address = target.removesuffix(".md") + ".html"  # as `use_directory_urls: false` has them
-            yield f"- [{title}]({address})" + (f": {occasion[1]}" if occasion else "")
+            yield f"- [{title}]({address})" + (f": {' '.join(occasion[1].split())}" if occasion else "")
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
