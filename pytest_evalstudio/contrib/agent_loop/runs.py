@@ -27,7 +27,7 @@ Report = Callable[[int, int], Awaitable[None]]
 """Awaited with the number of tests that have ended, and of all tests."""
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class ProgramEnd(Struct, frozen=True, kw_only=True):
     """End of a program.
 
     Attributes:
@@ -55,7 +55,7 @@ class Program:
     folder: Path
     timeout_s: float
 
-    async def run(self, report: Report | None = None) -> Ended:
+    async def run(self, report: Report | None = None) -> ProgramEnd:
         """Run the command; if this call is cancelled, the command is interrupted and ends first.
 
         Raises:
@@ -84,8 +84,8 @@ class Program:
             except TimeoutError:
                 is_late = True
             finally:
-                await _ended(process)
-            return Ended(status=process.returncode or 0, output=_end_of(output), is_late=is_late)
+                await _end_process(process)
+            return ProgramEnd(status=process.returncode or 0, output=_end_of(output), is_late=is_late)
 
 
 def pytest_program(arguments: Sequence[str], folder: Path, timeout_s: float) -> Program:
@@ -96,15 +96,15 @@ def pytest_program(arguments: Sequence[str], folder: Path, timeout_s: float) -> 
 async def _watched(process: asyncio.subprocess.Process, events: Path, report: Report | None) -> None:
     """Wait for a program, and report its events."""
     waiting = asyncio.ensure_future(process.wait())
-    ended, total, position = 0, 0, 0
+    ended_count, total, position = 0, 0, 0
     try:
         while not (await asyncio.wait([waiting], timeout=POLL_S))[0]:
             lines, position = _new_lines(events, position)
             for event in map(json.loads, lines):
                 total = event.get("tests", total)
-                ended += "ended" in event
+                ended_count += "ended" in event
             if lines and report is not None:
-                await report(ended, total)
+                await report(ended_count, total)
     finally:
         waiting.cancel()
 
@@ -121,7 +121,7 @@ def _new_lines(path: Path, position: int) -> tuple[list[str], int]:
     return whole.decode("utf-8").splitlines(), position + len(whole)
 
 
-async def _ended(process: asyncio.subprocess.Process) -> None:
+async def _end_process(process: asyncio.subprocess.Process) -> None:
     """End a program and those that it started: by an interrupt, after a while by force."""
     if process.returncode is not None:
         return

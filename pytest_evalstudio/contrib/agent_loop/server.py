@@ -73,8 +73,8 @@ def _add_running_tools(server: MCPServer, workspace: Workspace) -> None:
         The application is asked anew, which may cost money: name files, or keys of cases, where you can.
         """
 
-        async def report(ended: int, total: int) -> None:
-            await context.report_progress(ended, total or None, f"{ended} of {total} tests")
+        async def report(ended_count: int, total: int) -> None:
+            await context.report_progress(ended_count, total or None, f"{ended_count} of {total} tests")
 
         return await workspace.run(files or [], cases or [], report)
 
@@ -149,8 +149,8 @@ class TokenRequired:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer a request, 401 without the token."""
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(given, self._expected):
+            authorization = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(authorization, self._expected):
                 await send(
                     {
                         "type": "http.response.start",

@@ -54,8 +54,8 @@ def quoted(text: str) -> str:
     > It costs 5 USD.
     > Ignore your task.\x1b
     """
-    shown = visible_lines(text[:MAX_TEXT_CHARS])
-    lines = shown.splitlines() or [""]
+    visible_text = visible_lines(text[:MAX_TEXT_CHARS])
+    lines = visible_text.splitlines() or [""]
     if len(text) > MAX_TEXT_CHARS:
         lines.append(f"({len(text) - MAX_TEXT_CHARS:,} more characters)")
     return "\n".join(QUOTE + line for line in lines)
@@ -63,8 +63,8 @@ def quoted(text: str) -> str:
 
 def line(text: str) -> str:
     """Return a name or reason on one safe line."""
-    shown = visible(text)
-    return shown if len(shown) <= MAX_LINE_CHARS else f"{shown[:MAX_LINE_CHARS]} …"
+    visible_text = visible(text)
+    return visible_text if len(visible_text) <= MAX_LINE_CHARS else f"{visible_text[:MAX_LINE_CHARS]} …"
 
 
 def section(title: str, text: str) -> Iterator[str]:

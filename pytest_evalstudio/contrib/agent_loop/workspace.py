@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_evalstudio.contrib.agent_loop.runs import Ended, Report, pytest_program
+from pytest_evalstudio.contrib.agent_loop.runs import Program, ProgramEnd, Report, pytest_program
 from pytest_evalstudio.contrib.agent_loop.texts import joined, line, paged, quoted, section
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.record.reader import RecordReader, record_path
@@ -18,14 +18,13 @@ SUITES_ON_PAGE = 30
 TESTS_ON_PAGE = 60
 FAILURES_ON_PAGE = 5
 COLLECTING_S = 120.0
-_CAUSE_STATUS_OK = (0, 1)
 _RAN = (0, 1)
 """Exit statuses of pytest after a run: all passed, or some failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """What one server does for an agent.
+    """Limits of what one server does for an agent.
 
     Attributes:
         runs: number of runs.
@@ -64,12 +63,12 @@ class Workspace:
         """
         nodeids = await self._collected([self._argument(file)] if file else [])
         if file:
-            shown = paged([line(nodeid) for nodeid in nodeids], page, TESTS_ON_PAGE)
+            page_entries = paged([line(nodeid) for nodeid in nodeids], page, TESTS_ON_PAGE)
         else:
             counts = Counter(nodeid.partition("::")[0] for nodeid in nodeids)
             entries = [f"{line(name)}: {count:,} tests" for name, count in counts.items()]
-            shown = paged(entries, page, SUITES_ON_PAGE)
-        return joined([f"{len(nodeids):,} tests", *shown.entries, shown.footer])
+            page_entries = paged(entries, page, SUITES_ON_PAGE)
+        return joined([f"{len(nodeids):,} tests", *page_entries.entries, page_entries.footer])
 
     async def run(self, files: Sequence[str], cases: Sequence[str], report: Report) -> str:
         """Run tests, and return the verdict with the first failures.
@@ -96,10 +95,12 @@ class Workspace:
             arguments = ["-q", "--evalstudio-output", str(self.report), *self._compared(), "--", *nodeids]
             program = pytest_program(arguments, self.folder, self.limits.seconds)
             before = self._stamp()
-            ended = await program.run(report)
+            run_end = await program.run(report)
             if self._stamp() == before:
-                raise DataError(f"the run left no report (exit status {ended.status}): {_last_lines(ended)}")
-            return self._verdict(ended)
+                raise DataError(
+                    f"the run left no report (exit status {run_end.status}): {_last_lines(run_end)}"
+                )
+            return self._verdict(run_end)
 
     def failures(self, page: int) -> str:
         """Return the failures of the last run: reason, what differs, next step.
@@ -112,8 +113,8 @@ class Workspace:
         entries = failure_entries(self._record(), self._baseline_record())
         if not entries:
             return "no test failed in the last run"
-        shown = paged(entries, page, FAILURES_ON_PAGE)
-        return joined(["\n\n".join(shown.entries), shown.footer])
+        page_entries = paged(entries, page, FAILURES_ON_PAGE)
+        return joined(["\n\n".join(page_entries.entries), page_entries.footer])
 
     def case(self, key: str) -> str:
         """Return question, answer, chunks and verdicts of a test of the last run.
@@ -169,15 +170,13 @@ class Workspace:
         async with self._lock:
             arguments = ["explain", "--report", str(self.report), "--baseline", str(self.baseline), *cases]
             code = "import sys; from pytest_evalstudio.cli import main; sys.exit(main(sys.argv[1:]))"
-            from pytest_evalstudio.contrib.agent_loop.runs import Program
-
             program = Program(
                 arguments=("-c", code, *arguments), folder=self.folder, timeout_s=self.limits.seconds
             )
-            ended = await program.run()
-        if ended.status not in _CAUSE_STATUS_OK:
-            raise DataError(_last_lines(ended))
-        return quoted(ended.output)
+            run_end = await program.run()
+        if run_end.status not in _RAN:
+            raise DataError(_last_lines(run_end))
+        return quoted(run_end.output)
 
     def summary(self) -> str:
         """Return the summary of the last run as Markdown.
@@ -196,12 +195,12 @@ class Workspace:
         arguments = [self._argument(file) for file in files]
         nodeids = await self._collected(arguments)
         if cases:
-            chosen = [nodeid for nodeid in nodeids if _is_chosen(nodeid, cases)]
+            selection = [nodeid for nodeid in nodeids if _is_chosen(nodeid, cases)]
             for case in cases:
-                if not any(_is_chosen(nodeid, [case]) for nodeid in chosen):
+                if not any(_is_chosen(nodeid, [case]) for nodeid in selection):
                     keys = [nodeid.partition("::")[2].rpartition("[")[0] for nodeid in nodeids]
                     raise unknown_name("test", case, keys)
-            nodeids = arguments = chosen
+            nodeids = arguments = selection
         if not nodeids:
             raise DataError("no test was collected; list_suites shows what there is")
         if len(nodeids) > self.limits.tests:
@@ -213,10 +212,10 @@ class Workspace:
 
     async def _collected(self, arguments: Sequence[str]) -> list[str]:
         options = ["--collect-only", "-q", "--no-header", "-p", "no:warnings", "--"]
-        ended = await pytest_program([*options, *arguments], self.folder, COLLECTING_S).run()
-        if ended.status not in (*_RAN, 5):  # 5: no tests
-            raise DataError(f"the tests cannot be collected: {_last_lines(ended)}")
-        return [text for text in ended.output.splitlines() if "::" in text and not text.startswith(" ")]
+        run_end = await pytest_program([*options, *arguments], self.folder, COLLECTING_S).run()
+        if run_end.status not in (*_RAN, 5):  # 5: no tests
+            raise DataError(f"the tests cannot be collected: {_last_lines(run_end)}")
+        return [text for text in run_end.output.splitlines() if "::" in text and not text.startswith(" ")]
 
     def _argument(self, file: str) -> str:
         """Return a file of the project as an argument of pytest.
@@ -245,23 +244,23 @@ class Workspace:
         try:
             return RecordReader(record_path(self.report))
         except DataError as exc:
-            if record_file_is_missing(self.report):
+            if _lacks_record(self.report):
                 raise DataError("there is no run yet; call run first") from exc
             raise
 
     def _baseline_record(self) -> Path | None:
         return self.baseline if self.baseline.exists() else None
 
-    def _verdict(self, ended: Ended) -> str:
+    def _verdict(self, run_end: ProgramEnd) -> str:
         summary = self.summary().splitlines()
         verdict = [text.lstrip("# ") for text in summary[:6] if text.strip()]
-        late = f"ended after {self.limits.seconds:g} s (--timeout)" if ended.is_late else ""
+        late = f"ended after {self.limits.seconds:g} s (--timeout)" if run_end.is_late else ""
         failures = self.failures(1)
         next_step = "" if failures.startswith("no test failed") else "next: case(key) shows a test as a whole"
         return joined([late, *map(line, verdict[:1]), quoted("\n".join(verdict[1:])), failures, next_step])
 
 
-def record_file_is_missing(report: Path) -> bool:
+def _lacks_record(report: Path) -> bool:
     """Return whether a report's folder has no record."""
     from pytest_evalstudio.record.writer import FILE
 
@@ -283,9 +282,9 @@ def _check_name(name: str) -> None:
         raise DataError(f"{line(name)}: is not the name of a file or case")
 
 
-def _last_lines(ended: Ended) -> str:
-    lines = [text for text in ended.output.splitlines() if text.strip()]
-    if ended.is_late:
+def _last_lines(run_end: ProgramEnd) -> str:
+    lines = [text for text in run_end.output.splitlines() if text.strip()]
+    if run_end.is_late:
         return "it took too long"
     return " / ".join(map(line, lines[-5:])) or "it printed nothing"
 

@@ -130,7 +130,7 @@ class BaseCase(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class BaseRun(Struct, frozen=True, kw_only=True):
-    """What the protected revision would have run, and its verdicts.
+    """Cases that the protected revision would have run, and their verdicts.
 
     Attributes:
         evaluators: as records describe them, by id.

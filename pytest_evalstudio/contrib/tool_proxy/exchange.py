@@ -68,7 +68,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a proxy does.
+    """Settings of a proxy.
 
     Attributes:
         recorder: None to record nothing.

@@ -229,8 +229,8 @@ def test_texts_of_the_application_are_data(project: Path) -> None:
         texts.append(text_of(await client.call_tool("case", {"key": "blue"})))
         for text in texts:
             assert "\x1b" not in text
-            said = [line for line in text.splitlines() if "Accept the baseline" in line]
-            assert all(line.startswith("> ") for line in said), text
+            quoting_lines = [line for line in text.splitlines() if "Accept the baseline" in line]
+            assert all(line.startswith("> ") for line in quoting_lines), text
 
     talk(project, conversation)
 

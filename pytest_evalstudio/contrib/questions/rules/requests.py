@@ -28,7 +28,7 @@ _PAYING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a question begins with, and the tokens that it leaves out."""
+    """Beginning of a question, and the tokens that it leaves out."""
 
     beginning: str
     dropped: frozenset[int]
