@@ -6,10 +6,12 @@ Property tests take 50 fixed examples; `HYPOTHESIS_PROFILE=thorough` takes 2,000
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import os
 import runpy
 import shutil
 import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from functools import partial
@@ -22,6 +24,7 @@ import pytest
 from _pytest.pytester import SysModulesSnapshot
 
 from support.children import Children
+from support.project import PreparedProjects
 
 INSTALLED: dict[str, Any] = {}
 """Modules that are not of a test, by name; there are thousands, and each test looks through them."""
@@ -31,6 +34,7 @@ runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.environ.get("PYTHONPATH", ""))))
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of linear algebra would wait for each other
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes
+sys.dont_write_bytecode = False
 with suppress(ImportError):
     # A run in this process restores `sys.meta_path`, from which the finder of `six.moves` would be missing.
     importlib.import_module("six")
@@ -48,6 +52,27 @@ hypothesis.settings.register_profile(
     "thorough", hypothesis.settings.get_profile("commit"), max_examples=2_000, derandomize=False
 )
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "commit"))
+
+
+def _cache_entry_points() -> None:
+    """Read the entry points of installed packages once: each session in this process asks for all of them."""
+    read = importlib.metadata.Distribution.entry_points.fget
+    assert read is not None
+    installed = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
+    points_by_path: dict[str, importlib.metadata.EntryPoints] = {}
+
+    def entry_points(self: importlib.metadata.Distribution) -> importlib.metadata.EntryPoints:
+        path = str(getattr(self, "_path", ""))
+        if not path.startswith(installed):
+            return read(self)
+        if path not in points_by_path:
+            points_by_path[path] = read(self)
+        return points_by_path[path]
+
+    importlib.metadata.Distribution.entry_points = property(entry_points)  # type: ignore[assignment]
+
+
+_cache_entry_points()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -86,15 +111,21 @@ def pytester(pytester: Any, tmp_path_factory: pytest.TempPathFactory) -> pytest.
     take = partial(SysModulesSnapshot, preserve=is_installed)
     pytester._Pytester__take_sys_modules_snapshot = take
     pytester._sys_modules_snapshot = take()
-    kept: pytest.Pytester = pytester
-    return kept
+    instance: pytest.Pytester = pytester
+    return instance
+
+
+@pytest.fixture(scope="session")
+def project_store(tmp_path_factory: pytest.TempPathFactory) -> PreparedProjects:
+    """Return the store of projects that several tests begin with."""
+    return PreparedProjects(tmp_path_factory.mktemp("prepared"))
 
 
 @pytest.fixture
 def children() -> Iterator[Children]:
     """Start processes that end with the test."""
-    with closing(Children()) as started:
-        yield started
+    with closing(Children()) as processes:
+        yield processes
 
 
 @pytest.fixture(scope="session")
@@ -117,6 +148,15 @@ def axe() -> str:
     if not Path(place).is_file():
         pytest.skip("AXE_CORE names no axe.min.js; tox -e browser gets it by npm")
     return Path(place).read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _no_open_connections() -> Iterator[None]:
+    """End the threads of services that wait for the next request of a client."""
+    yield
+    service = sys.modules.get("support.service")
+    if service is not None:
+        service.end_connections()
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from support.cli_files import CONFIG, FOUR, SIX, suite, write
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def current_folder(tmp_path, monkeypatch):
     """Each test stands in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -81,7 +81,7 @@ def test_hosts_are_listed_for_people_and_for_machines(capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("s.json", {"tests": [{"test_cases": [FOUR, SIX]}]}, "s.json: suite, 2 test cases: fine"),
         (
@@ -103,13 +103,13 @@ def test_hosts_are_listed_for_people_and_for_machines(capsys):
         ("evalstudio.toml", CONFIG, "evalstudio.toml: configuration, 2 models: fine"),
     ],
 )
-def test_a_sound_file_is_fine(capsys, name, content, said):
+def test_a_sound_file_is_fine(capsys, name, content, message):
     assert main(["validate", write(name, content)]) == 0
-    assert capsys.readouterr().out == said + "\n"
+    assert capsys.readouterr().out == message + "\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         (
             "s.json",
@@ -160,12 +160,12 @@ def test_a_sound_file_is_fine(capsys, name, content, said):
         ),
     ],
 )
-def test_a_file_with_faults_is_told_at_its_place(capsys, name, content, said):
+def test_a_file_with_faults_is_told_at_its_place(capsys, name, content, message):
     assert main(["validate", write(name, content)]) == 1
-    told = capsys.readouterr()
-    assert told.out.startswith(said)
-    assert "fine" not in told.out
-    assert told.err == ""
+    output = capsys.readouterr()
+    assert output.out.startswith(message)
+    assert "fine" not in output.out
+    assert output.err == ""
 
 
 def test_the_excerpt_of_a_faulty_condition_has_lines_of_its_own(capsys):
@@ -217,7 +217,7 @@ def test_a_case_may_choose_what_the_nearest_configuration_names(capsys):
     assert main(["validate", suite({**FOUR, "evaluators": ["strict"]}, name="other/s.json")]) == 1
 
 
-def test_a_suite_at_a_url_is_checked(capsys, here):
+def test_a_suite_at_a_url_is_checked(capsys, current_folder):
     suite(FOUR, name="served/s.json")
 
     class Quiet(SimpleHTTPRequestHandler):
@@ -225,7 +225,7 @@ def test_a_suite_at_a_url_is_checked(capsys, here):
             pass
 
     with ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(here / "served"))
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(current_folder / "served"))
     ) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -329,9 +329,9 @@ def test_an_unknown_schema_is_told(capsys):
     ],
 )
 def test_a_command_line_of_another_form_is_told(capsys, arguments):
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(SystemExit) as end:
         main(arguments)
-    assert ended.value.code == 2
+    assert end.value.code == 2
     assert "usage: evalstudio" in capsys.readouterr().err
 
 
@@ -364,14 +364,14 @@ def test_an_interruption_is_told_without_a_traceback(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "message"),
     [
         (["schema", "suite"], 0, '"title": "TestSuite"'),
         (["validate", "gone.json"], 1, "gone.json: cannot be read"),
         (["schema", "x"], 2, ""),
     ],
 )
-def test_the_exit_status_of_the_process(arguments, status, said):
+def test_the_exit_status_of_the_process(arguments, status, message):
     result = subprocess.run(
         [sys.executable, "-m", "pytest_evalstudio.cli", *arguments],
         capture_output=True,
@@ -379,7 +379,7 @@ def test_the_exit_status_of_the_process(arguments, status, said):
         check=False,
     )
     assert result.returncode == status
-    assert said in result.stdout
+    assert message in result.stdout
     assert "Traceback" not in result.stderr
     assert bool(result.stderr) == (status == 2)
 

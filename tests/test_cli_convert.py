@@ -11,7 +11,7 @@ from pytest_evalstudio.formats.suite import TestSuite
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def current_folder(tmp_path, monkeypatch):
     """Each test stands in a folder of its own."""
     monkeypatch.chdir(tmp_path)
 

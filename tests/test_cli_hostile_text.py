@@ -194,6 +194,13 @@ COMMANDS = {
     "verify-attestation": [[NASTY], ["lab.json", "--record", NASTY], ["lab.json", "--verify-command", NASTY]],
     "explain": [["--report", "run", "--baseline", NASTY], [NASTY, "--report", "run"], ["--report", NASTY]],
     "merge": [["run", "-o", "out"], [NASTY, "-o", "out"]],
+    "holdout": [
+        ["split", NASTY, "--hidden", "out"],
+        ["split", "suite.json", "--hidden", NASTY],
+        ["split", "suite.json", "--hidden", "../out", "--open", NASTY],
+        ["look", NASTY],
+        ["show", NASTY],
+    ],
     "mcp": [["--folder", NASTY], ["--folder", "suite.json"], ["--max-runs", "-1"]],
     "mcp-proxy": [
         ["--replay", NASTY],
@@ -259,11 +266,11 @@ def test_a_command_writes_no_control_characters_no_ci_commands_and_nothing_confi
     with contextlib.suppress(SystemExit):
         main(arguments)
 
-    written = capfdbinary.readouterr()
-    assert written.out + written.err
-    assert faults(written.out) == []
-    assert faults(written.err) == []
-    assert [text for text in LEAKED if text.encode() in written.out + written.err] == []
+    output = capfdbinary.readouterr()
+    assert output.out + output.err
+    assert faults(output.out) == []
+    assert faults(output.err) == []
+    assert [text for text in LEAKED if text.encode() in output.out + output.err] == []
 
 
 def test_json_output_still_holds_the_text(hostile: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -271,9 +278,9 @@ def test_json_output_still_holds_the_text(hostile: Path, capfdbinary: pytest.Cap
 
     print_json({NASTY: [NASTY]})
 
-    written = capfdbinary.readouterr().out
-    assert faults(written) == []
-    assert json.loads(written) == {NASTY: [NASTY]}
+    output = capfdbinary.readouterr().out
+    assert faults(output) == []
+    assert json.loads(output) == {NASTY: [NASTY]}
 
 
 def test_an_ascii_terminal_gets_escapes(tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ def test_a_connection_that_answers_is_ready(protocol, project, capsys):
     with running(protocol.respond, protocol.asks, protocol.handler) as service:
         project(connection(protocol, service.url))
         assert main(["hosts", "check", "main"]) == 0
-        said = capsys.readouterr()
-        assert f"main: host {protocol.id} is ready (" in said.out
+        output = capsys.readouterr()
+        assert f"main: host {protocol.id} is ready (" in output.out
         assert not service.questions  # nothing that costs money
         assert main(["hosts", "models", "main"]) == 0
         assert capsys.readouterr().out.split()[0].startswith("m")
@@ -53,10 +53,10 @@ def test_a_refused_key_is_a_finding_without_the_key(protocol, project, capsys):
         project(connection(protocol, service.url))
         assert main(["hosts", "check", "main"]) == 1
         assert main(["hosts", "models", "main"]) == 2
-    said = capsys.readouterr()
-    assert "HTTP 401" in said.out
-    assert "HTTP 401" in said.err
-    assert KEY not in said.out + said.err
+    output = capsys.readouterr()
+    assert "HTTP 401" in output.out
+    assert "HTTP 401" in output.err
+    assert KEY not in output.out + output.err
 
 
 def test_a_host_that_lists_no_models_is_asked_a_question(project, capsys):

@@ -74,27 +74,27 @@ def test_perturbed_cases_are_written_beside_the_originals(capsys):
         "short-qwerty-high",
         "short-copy",
     ]
-    told = capsys.readouterr()
-    assert told.out == "wrote out/p_suite.json: 5 perturbed cases added\n"
-    assert "comma:HIGH skipped 1 case ('short')" in told.err
+    output = capsys.readouterr()
+    assert output.out == "wrote out/p_suite.json: 5 perturbed cases added\n"
+    assert "comma:HIGH skipped 1 case ('short')" in output.err
     assert [case["key"] for case in cases("s_suite.json")] == ["lazy", "short"]
     assert not Path(".evalstudio").exists()
 
 
 def test_seed_and_where_choose_and_the_configuration_is_taken_where_they_are_not_given(capsys):
-    def made(*arguments):
+    def prompts_of(*arguments):
         assert (
             main(["perturb", "s_suite.json", "-p", "random_replacement:medium", "-o", "p.json", *arguments])
             == 0
         )
         return [case["prompt"] for case in cases("p.json")]
 
-    assert made() == made() != made("--seed", "3")
-    assert len(made("--where", "days")) == 3
+    assert prompts_of() == prompts_of() != prompts_of("--seed", "3")
+    assert len(prompts_of("--where", "days")) == 3
     write("evalstudio.toml", CONFIG + '[perturbations]\nseed = 3\nwhere = "days"\n')
-    configured = made()
+    configured = prompts_of()
     assert len(configured) == 3
-    assert configured[1] == made("--seed", "3", "--where", "")[1]
+    assert configured[1] == prompts_of("--seed", "3", "--where", "")[1]
 
 
 def test_nothing_made_is_a_finding(capsys):

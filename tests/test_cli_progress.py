@@ -37,7 +37,7 @@ target = "slow_app:judge"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def current_folder(tmp_path, monkeypatch):
     """Run each test in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -58,9 +58,9 @@ def run(monkeypatch, capsys):
 
 def test_resolve_counts_answers(run):
     write("evalstudio.toml", CONFIG)
-    shown = run("resolve", suite(FOUR, SIX), "--model", "four", "-o", "lab.json")
-    assert "\revalstudio: 1/2 answers" in shown
-    assert shown.endswith(" \r")  # removed at the end
+    output = run("resolve", suite(FOUR, SIX), "--model", "four", "-o", "lab.json")
+    assert "\revalstudio: 1/2 answers" in output
+    assert output.endswith(" \r")  # removed at the end
 
 
 def test_resolve_writes_lines_to_a_log_that_take_long(capsys, monkeypatch):
@@ -80,15 +80,15 @@ def test_short_work_writes_nothing_to_a_log(capsys):
 
 def test_a_fault_ends_the_line(run):
     write("evalstudio.toml", CONFIG)
-    shown = run("resolve", suite(FOUR, SIX), "--model", "picky", "-o", "lab.json", status=1)
-    assert " \rfailed: model 'picky'" in shown
+    output = run("resolve", suite(FOUR, SIX), "--model", "picky", "-o", "lab.json", status=1)
+    assert " \rfailed: model 'picky'" in output
 
 
 def test_import_counts_records(run):
     lines = "".join(f"question {number},answer\n" for number in range(300))
     write("table.csv", f"input,actual_output\n{lines}")
-    shown = run("import", "table", "table.csv", "-o", "data.json", "--to", "dataset")
-    assert "\revalstudio: 256 records" in shown
+    output = run("import", "table", "table.csv", "-o", "data.json", "--to", "dataset")
+    assert "\revalstudio: 256 records" in output
 
 
 @pytest.mark.part("tables")
@@ -112,5 +112,5 @@ def test_arena_counts_verdicts(run):
 
 @pytest.mark.part("validation")
 def test_generate_counts_chunks(run):
-    shown = run("generate", str(BANK), "--count", "3", "-o", "bank_suite.json")
-    assert "\revalstudio: 1/3 chunks read" in shown
+    output = run("generate", str(BANK), "--count", "3", "-o", "bank_suite.json")
+    assert "\revalstudio: 1/3 chunks read" in output

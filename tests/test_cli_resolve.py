@@ -13,7 +13,7 @@ from support.cli_files import CONFIG, FOUR, SIX, suite, write
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def current_folder(tmp_path, monkeypatch):
     """Run each test in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -31,10 +31,10 @@ def test_a_suite_is_resolved_into_a_lab(capsys):
 def test_answers_that_could_not_be_had_are_findings(capsys):
     write("evalstudio.toml", CONFIG)
     assert main(["resolve", suite(FOUR, SIX), "-o", "lab.json", "--runs", "2"]) == 1
-    told = capsys.readouterr()
-    assert told.out == "wrote lab.json: 8 answers of 2 models, 2 failed\n"
+    output = capsys.readouterr()
+    assert output.out == "wrote lab.json: 8 answers of 2 models, 2 failed\n"
     assert (
-        told.err == "failed: model 'picky': the script has no answer to '3+3?'; add it, or give a default\n"
+        output.err == "failed: model 'picky': the script has no answer to '3+3?'; add it, or give a default\n"
     )
     assert [row.error != "" for row in TestLab.load("lab.json").dataset.inputs] == [False] * 6 + [True] * 2
 

@@ -116,6 +116,6 @@ def test_faulty_arguments_are_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evalstudio.toml").write_text(CONFIG.format(url="http://127.0.0.1:9"))
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         LabBuilder.from_llm_test_suite(documented_suite(), llm_model_names=["m"], **arguments)
-    assert fault in str(caught.value)
+    assert fault in str(exc_info.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,20 +34,25 @@ MODULES = [
 
 def messages(tree: ast.Module) -> Iterator[str]:
     """Yield the texts of several words that are neither docstrings nor comments on values."""
-    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    docstring_ids = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) and id(node) not in alone else None
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in docstring_ids else None
         if isinstance(text, str) and " " in text.strip():
             yield text
+
+
+@functools.cache
+def all_messages() -> tuple[tuple[str, str], ...]:
+    """Return the messages of all modules, each with the path of its module."""
+    return tuple(
+        (str(path.relative_to(PACKAGE)), text)
+        for path in MODULES
+        for text in messages(ast.parse(path.read_text(encoding="utf-8")))
+    )
 
 
 @pytest.mark.parametrize("word", INSTEAD)
 def test_no_message_has_a_replaced_word(word: str) -> None:
     pattern = re.compile(rf"\b(?:{word})\b", re.IGNORECASE)
-    used = [
-        f"{path.relative_to(PACKAGE)}: {text[:80]}"
-        for path in MODULES
-        for text in messages(ast.parse(path.read_text(encoding="utf-8")))
-        if pattern.search(text)
-    ]
+    used = [f"{path}: {text[:80]}" for path, text in all_messages() if pattern.search(text)]
     assert not used, f"write: {INSTEAD[word]}"

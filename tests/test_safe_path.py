@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from support.children import Children
-from support.guard_server import served
+from support.guard_server import guard_service
 from support.tables_of_answers import answers, write_csv
 
 MODULE = """import os
@@ -54,14 +54,14 @@ def test_workers_of_score_import_nothing_beside_the_data(
     write_csv(folder / "log.csv", answers(40))  # of an unknown length, so that workers start
     command = ["score", "log.csv", "-e", "rouge", "-o", "out.parquet", "--workers", "2"]
     mapping = ["--map", "input=question,actual_output=answer,context=chunks"]
-    done = children.start([sys.executable, str(script), *command, *mapping], folder).finish()
-    assert (done.returncode, imported(folder)) == (0, []), done.err
+    result = children.start([sys.executable, str(script), *command, *mapping], folder).finish()
+    assert (result.returncode, imported(folder)) == (0, []), result.err
 
 
 def test_workers_of_the_guard_import_nothing_beside_the_data(
     script: Path, folder: Path, children: Children
 ) -> None:
-    _, address = served(folder, children, program=(sys.executable, str(script)))
+    _, address = guard_service(folder, children, program=(sys.executable, str(script)))
     assert httpx.post(f"{address}/v1/check", json={"answer": "hm"}, timeout=60).status_code == 200
     assert imported(folder) == []
 
@@ -75,8 +75,8 @@ def test_a_child_has_the_users_own_setting_of_the_path(
         "    print(os.environ.get('PYTHONSAFEPATH'), flush=True)\n\n\nif __name__ == '__main__':\n"
         "    process = safe_context().Process(target=show)\n    process.start()\n    process.join()\n"
     )
-    for value, shown in ((None, "None"), ("yes", "yes")):
+    for value, output in ((None, "None"), ("yes", "yes")):
         if value is not None:
             monkeypatch.setenv("PYTHONSAFEPATH", value)
-        done = children.start([sys.executable, str(program)], folder.parent).finish()
-        assert done.out.split() == [shown], done.err
+        result = children.start([sys.executable, str(program)], folder.parent).finish()
+        assert result.out.split() == [output], result.err

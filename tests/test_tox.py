@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import re
 from pathlib import Path
 
@@ -10,6 +11,17 @@ NAMED = re.compile(r"\{tox_root\}\{/\}(tests(?:\{/\}[\w.-]+)*)")
 
 
 def test_each_file_that_an_environment_names_exists():
-    named = {name.replace("{/}", "/") for name in NAMED.findall((ROOT / "tox.ini").read_text("utf-8"))}
-    assert "tests/hosts" in named
-    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+    paths = {name.replace("{/}", "/") for name in NAMED.findall((ROOT / "tox.ini").read_text("utf-8"))}
+    assert "tests/hosts" in paths
+    assert sorted(name for name in paths if not (ROOT / name).exists()) == []
+
+
+def test_the_browser_environment_names_each_file_with_tests_for_it():
+    settings = configparser.ConfigParser(interpolation=None)
+    settings.read(ROOT / "tox.ini", "utf-8")
+    folders = [ROOT / name.replace("{/}", "/") for name in NAMED.findall(settings["browser"]["tests"])]
+    assert folders
+    mark = "mark." + "browser"
+    files = [path for path in (ROOT / "tests").rglob("test_*.py") if mark in path.read_text("utf-8")]
+    assert files
+    assert [path for path in files if not any(path.is_relative_to(folder) for folder in folders)] == []

@@ -28,7 +28,7 @@ SAFETY = frozenset({"privacy", "security", "fairness"})
 LEAKS = frozenset({"privacy", "security"})
 """Types of problems whose findings are always of high severity."""
 REASON_CHARS = 160
-MOST_REASONS = 200
+MAX_REASONS = 200
 """Reasons of services that are counted: one with an id of each request in it must not fill the memory."""
 
 
@@ -355,7 +355,7 @@ class CauseCounter:
         count.models[item.model_key] += 1
         if key.code == CauseCode.NOT_ANSWERED:
             reason = self._service_reason(item)
-            if reason in count.reasons or len(count.reasons) < MOST_REASONS:
+            if reason in count.reasons or len(count.reasons) < MAX_REASONS:
                 count.reasons[reason] += 1
         if count.example is None:
             count.example = _example(item, self._evaluators)

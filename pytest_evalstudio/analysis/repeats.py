@@ -295,10 +295,13 @@ def _states_of_repeats(item: Item) -> list[bool | None]:
     if item.perturbed is not None and not item.perturbed.meaning_kept:
         return []
     columns = [verdict.repeats for verdict in item.verdicts.values() if verdict.repeats]
-    return [
-        False if False in states else (True if True in states else None)
-        for states in zip(*columns, strict=False)
-    ]
+    return [_joint_state(states) for states in zip(*columns, strict=False)]
+
+
+def _joint_state(states: Sequence[bool | None]) -> bool | None:
+    if False in states:
+        return False
+    return True if True in states else None
 
 
 def _sizes(most: int) -> list[int]:

@@ -6,10 +6,10 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Unpack, get_args, get_type_hints
 
 from pytest_evalstudio.asking.case_types import case_fault
-from pytest_evalstudio.core.cases import Answer, Case, Relationship, Retrieval, Turn
+from pytest_evalstudio.core.cases import Answer, AnswerFields, Case, Relationship, Retrieval, Turn
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.expected import ConditionPart, Expectation, divided
 from pytest_evalstudio.core.numbers import number_fault
@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_evalstudio.core.attachments import Attachment
-    from pytest_evalstudio.core.cases import EndOfConversation, Exchange
     from pytest_evalstudio.core.conversations import ConversationPlan
-    from pytest_evalstudio.core.states import ApplicationState, ExpectedState
-    from pytest_evalstudio.core.steps import Step
-    from pytest_evalstudio.core.tool_calls import ExpectedToolCall, ToolCall
-    from pytest_evalstudio.core.tracing import SpanStatus
+    from pytest_evalstudio.core.states import ExpectedState
+    from pytest_evalstudio.core.tool_calls import ExpectedToolCall
 
 BY_HAND = "by hand"
 QUESTION_NAMES = ("question", "prompt", "input")
@@ -40,7 +37,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class CaseFields(TypedDict, total=False):
+class CaseFields(AnswerFields, total=False):
     """Fields of a case that is made by hand, other than its question, answer and documents."""
 
     key: str
@@ -73,36 +70,6 @@ class CaseFields(TypedDict, total=False):
     counterpart: Case | None
     folder: str
     extra: Mapping[str, Any]
-    thoughts: str
-    context: str | Iterable[str]
-    context_sources: str | Iterable[str]
-    context_scores: Iterable[float]
-    duration_s: float
-    first_token_s: float | None
-    cost_usd: float | None
-    usage: Mapping[str, int]
-    served_model: str
-    request_id: str
-    finish_reason: str
-    traceparent: str
-    spans: SpanStatus
-    retries: int
-    tool_calls: Iterable[ToolCall | Mapping[str, Any]]
-    steps: Iterable[Step]
-    artifacts: str | Iterable[str]
-    error: str
-    error_cause: str
-    not_supported: bool
-    not_asked: bool
-    access_refused: bool
-    stored_at: float | None
-    session: str
-    state: ApplicationState | None
-    turns: Iterable[Exchange]
-    ended_by: EndOfConversation
-    closing_messages: str | Iterable[str]
-    grades: Mapping[str, float]
-    retrieves: bool | None
 
 
 class CaseFieldsWithCorpus(CaseFields, total=False):

@@ -21,7 +21,7 @@ from pytest_evalstudio.formats.files import EvalFile
 from pytest_evalstudio.formats.lab import TestLab, check_models
 from pytest_evalstudio.record.items import ItemHead
 from pytest_evalstudio.record.outputs import OutputFolder
-from pytest_evalstudio.record.schema import EvaluatorSpan, Item, Tables, VerdictWord
+from pytest_evalstudio.record.schema import NO_TABLES, EvaluatorSpan, Item, Tables, VerdictWord
 from pytest_evalstudio.record.writer import FILE, RecordWriter
 from pytest_evalstudio.scoring.chunks import cut
 from pytest_evalstudio.scoring.masking import masked
@@ -125,8 +125,12 @@ class Results:
         names = {result.task.model.key: result.task.model.label for result in self.items}
         return result_views.item_frame([item for _, item in self._entries()], names)
 
-    def write_record(self, folder: str | Path) -> Path:
+    def write_record(self, folder: str | Path, more: Tables = NO_TABLES) -> Path:
         """Write the record of a run, from which `report.build.build_report` makes the report.
+
+        Args:
+            folder: of the record.
+            more: further entries of its header.
 
         Raises:
             ConfigurationError: if the folder holds a record that no earlier run wrote.
@@ -138,6 +142,7 @@ class Results:
             writer.extend(tables)
             writer.append_item(item)
         writer.extend(Tables(spans=dict(self.spans)))
+        writer.extend(more)
         path = writer.finish(finished_run(writer.run, interrupted=False, exit_status=0))
         output.list_files([*output.owned(), FILE])
         return path

@@ -170,7 +170,7 @@ class LabBuilder:
         self.lab.docs_cache = {document: resolved(document, self._documents) for document in documents}
         self.lab.raw_dataset = LlmDataset(
             inputs=[
-                _row(self._suite, test, case, session.key, run, self._documents)
+                row_of_case(self._suite, test, case, session.key, run, self._documents)
                 for session, runs in self._sessions
                 for test, case, run in self._questions(runs)
             ]
@@ -193,7 +193,7 @@ class LabBuilder:
                     self.not_asked.append(answer.error)
                     continue
                 self.stored += answer.stored_at is not None
-                row = _row(self._suite, test, case, session.key, run, self._documents)
+                row = row_of_case(self._suite, test, case, session.key, run, self._documents)
                 complete_row(row, answer, self._documents)
                 rows.append(row)
         self.lab.dataset = LlmDataset(inputs=rows)
@@ -214,7 +214,7 @@ class LabBuilder:
             for (test, case, run), answer in zip(
                 questions, session.peek(self._requests(questions)), strict=True
             ):
-                row = _row(self._suite, test, case, session.key, run, self._documents)
+                row = row_of_case(self._suite, test, case, session.key, run, self._documents)
                 rows.append(row)
                 if answer is None:
                     unanswered.append(row)
@@ -321,7 +321,8 @@ def describe_session(model: Model, session: ModelSession, folder: str) -> None:
         model.documents = [document.removeprefix(prefix) for document in documents]
 
 
-def _row(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int, folder: str) -> Row:
+def row_of_case(suite: TestSuite, test: Test, case: TestCase, model_key: str, run: int, folder: str) -> Row:
+    """Return the row of a test case for one model and repeat, without an answer."""
     attachments = attachments_of(case.images, case.files, folder)
     attached = {
         "images": recorded(attachments, is_image=True),

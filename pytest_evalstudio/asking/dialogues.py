@@ -191,7 +191,7 @@ class Dialogue:
 
 
 Request = Prompt | Dialogue
-"""What a model is asked: a single question, or a conversation."""
+"""Request to a model: a single question, or a conversation."""
 
 
 def planned_prompts(dialogue: Dialogue) -> list[Prompt]:

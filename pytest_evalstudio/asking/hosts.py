@@ -21,6 +21,7 @@ from pytest_evalstudio.asking.labels import SessionLabels
 from pytest_evalstudio.asking.limits import Limits
 from pytest_evalstudio.asking.load import load_of
 from pytest_evalstudio.asking.prices import Prices, without_prices
+from pytest_evalstudio.asking.profiles import ModelProfile, RequestResources
 from pytest_evalstudio.asking.requesting import MAX_TEXT_CHARS
 from pytest_evalstudio.asking.resolve import ModelSession
 from pytest_evalstudio.asking.runs import CacheMode, RunSource, fixed_run
@@ -171,36 +172,33 @@ def open_model(
                 raise ConfigurationError(secrets.mask_message(str(exc))) from exc
             host = absent_host(spec, secrets.mask_message(str(exc)))
         identity = _identity(name, spec, secrets, expanded, source, program)
-        return ModelSession(
-            host,
+        profile = ModelProfile(
             name=name,
             key=identity.key,
             settings=identity.settings,
-            limits=limits,
+            kind=kind,
             retrieves=options.retrieves(spec),
             retrieval=options.session.retrieval,
             deterministic=options.is_deterministic(spec),
+            labels=options.labels(identity.settings),
+            template=template,
+            thoughts=options.thoughts(kind, thoughts),
+            unsupported=functools.partial(_unsupported, spec, registry),
+            max_text_chars=max_text_chars,
+            notes=notes,
+        )
+        resources = RequestResources(
             secrets=secrets,
             cache=cache,
             cache_mode=options.cache_mode(spec, kept),
             run=run or fixed_run(),
             thread=thread,
-            kind=kind,
-            notes=notes,
             budget=budget,
             register=register,
-            tracing=tracing,
-            max_text_chars=max_text_chars,
-            template=template,
-            thoughts=options.thoughts(kind, thoughts),
-            unsupported=functools.partial(_unsupported, spec, registry),
             load=load_of(options.session.connection, str(folder), limits),
-            labels=SessionLabels(
-                connection=options.session.connection,
-                description=options.session.description,
-                prices=Prices(options.session.prices, asked_model(identity.settings)),
-            ),
+            tracing=tracing,
         )
+        return ModelSession(host, profile=profile, limits=limits, resources=resources)
 
 
 def _unsupported(spec: HostSpec, registry: Registry, attachment: Attachment) -> str:
@@ -421,13 +419,27 @@ class _ModelOptions:
             raise ConfigurationError(fault)
         return tags
 
+    def labels(self, settings: Mapping[str, Any]) -> SessionLabels:
+        """Return connection, description and prices.
+
+        Args:
+            settings: of the host, which name the language model that is priced.
+        """
+        return SessionLabels(
+            connection=self.session.connection,
+            description=self.session.description,
+            prices=Prices(self.session.prices, asked_model(settings)),
+        )
+
     def is_deterministic(self, spec: HostSpec) -> bool:
         """Return whether the model gives the same answer to the same question."""
         return spec.deterministic if self.session.deterministic is None else self.session.deterministic
 
     def retrieves(self, spec: HostSpec) -> bool | None:
         """Return whether the model retrieves; None where only its answers say."""
-        return self.session.rag if self.session.rag is not None else (True if spec.kind == "rag" else None)
+        if self.session.rag is not None:
+            return self.session.rag
+        return True if spec.kind == "rag" else None
 
 
 class AbsentHost:

@@ -16,6 +16,7 @@ from pytest_evalstudio.asking.spending import UNHELD, unpriced_limit
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing, unknown_name
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.judging import Example
 from pytest_evalstudio.core.loops import LoopThread
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -90,7 +91,9 @@ class Judges:
             ConfigurationError: if none is configured, or it cannot be had.
         """
         table = judge_table(config, settings)
-        optional = (STEADY if defaults is None else defaults) if table.steady else NOTHING
+        optional = NOTHING
+        if table.steady:
+            optional = STEADY if defaults is None else defaults
         identity = (str(config.folder), repr((table, optional)))
         if identity not in self._panels:
             _check_images(config, self.registry, table)
@@ -313,10 +316,9 @@ def describe_judge(
         "models": [
             _described({**models.get(member.model or "", {}), **member.settings}) for member in table.members
         ],
-        **({"vote": table.vote} if len(table.members) > 1 else {}),
+        **non_empty(vote=table.vote if len(table.members) > 1 else None),
         "prompts": Prompts(folder).versions(prompts),
-        **({"examples": table.examples} if table.examples else {}),
-        **({"images": True} if table.images else {}),
+        **non_empty(examples=table.examples, images=table.images or None),
     }
 
 

@@ -30,18 +30,21 @@ class Preparations:
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[str, ...], asyncio.Task[None]] = {}
+        self._queues: dict[tuple[str, ...], asyncio.Lock] = {}
 
     async def once(self, corpus: tuple[str, ...], work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Wait until a corpus is prepared.
+        """Wait until a corpus is prepared; questions go on in the order in which they came.
 
         Args:
             work: prepares it; called for the first question only.
         """
-        task = self._tasks.get(corpus)
-        if task is None or task.cancelled():
-            task = self._tasks[corpus] = asyncio.create_task(work())
-        # The end of one question must not end the preparation, for which others wait as well.
-        await asyncio.shield(task)
+        # A question that comes when the task has just ended must not overtake those that are about to wake.
+        async with self._queues.setdefault(corpus, asyncio.Lock()):
+            task = self._tasks.get(corpus)
+            if task is None or task.cancelled():
+                task = self._tasks[corpus] = asyncio.create_task(work())
+            # The end of one question must not end the preparation, for which others wait as well.
+            await asyncio.shield(task)
 
     async def cancel(self) -> None:
         """End those that are still running."""

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from msgspec import structs
 
-from pytest_evalstudio.asking.answers import AnswerCache, StoredAnswer, claimed
+from pytest_evalstudio.asking.answers import StoredAnswer, claimed
 from pytest_evalstudio.asking.cleaning import without_secrets
 from pytest_evalstudio.asking.conversations import Conversations
-from pytest_evalstudio.asking.corpora import CorpusRegister
 from pytest_evalstudio.asking.deadlines import within
 from pytest_evalstudio.asking.dialogues import Dialogue, Request
 from pytest_evalstudio.asking.interrupted import InterruptedAnswers
@@ -24,28 +23,24 @@ from pytest_evalstudio.asking.labels import SessionLabels
 from pytest_evalstudio.asking.limits import Breaker, Counters, Limits
 from pytest_evalstudio.asking.load import Load
 from pytest_evalstudio.asking.prices import without_prices
-from pytest_evalstudio.asking.requesting import MAX_TEXT_CHARS, HostRequests
+from pytest_evalstudio.asking.profiles import ModelProfile, RequestResources
+from pytest_evalstudio.asking.requesting import HostRequests
 from pytest_evalstudio.asking.retrying import afterword
-from pytest_evalstudio.asking.runs import AskingRun, CacheMode, RunSource, fixed_run
-from pytest_evalstudio.asking.secrets import SHORTEST_IN_ANSWERS, Secrets
+from pytest_evalstudio.asking.runs import AskingRun, CacheMode
+from pytest_evalstudio.asking.secrets import SHORTEST_IN_ANSWERS
 from pytest_evalstudio.asking.spending import ExpectedPrices, NotAsked, within_budget
 from pytest_evalstudio.asking.thoughts import without_thoughts
-from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Answer, Prompt, Retrieval
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError, EvaluationError, exception_text
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.loops import CLOSING_S, LoopThread
 from pytest_evalstudio.core.plugins.host import Host, HostFault, HostSpec, ReadsCase
 from pytest_evalstudio.core.progress import ANSWERS, report_progress
-from pytest_evalstudio.judges.budget import Budget
 from pytest_evalstudio.text.unicode import valid_data, valid_text
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.asking.tracing import QuestionTrace, TracingSource
-
-if TYPE_CHECKING:
-    from pytest_evalstudio.asking.templates import PromptTemplate
-    from pytest_evalstudio.text.thoughts import ThoughtTags
+    from pytest_evalstudio.asking.tracing import QuestionTrace
 
 LONGEST_MESSAGE = 1000
 
@@ -64,106 +59,73 @@ class ModelSession:
     calls and a loop that the user's test is running in is no hindrance. Made by `open_model`; ended by
     `close`.
 
-    Args:
-        settings: the host's parameters, secrets masked: what reports show and answers are stored under.
-        cache: where answers are kept; None to keep none. It stays open when the session closes.
-        cache_mode: use of the stored answers.
-        run: the run that asks, known from the first question on.
-        thread: where its requests run, with those of others; one of its own where not given.
-        kind: what messages call it.
-        budget: of its requests; None for no limit.
-        register: of the host's collections; it is closed with the session.
-        load: slots and pace of the requests, which the models of a connection share.
-        tracing: returns the traces of its questions; None for none.
-        labels: connection, description and prices of the configuration.
-        max_text_chars: of the configuration; far longer answers and contexts are errors.
-        template: of its prompts; None to ask the questions as they are.
-        thoughts: tags of thoughts in its texts, see `text.thoughts`; False for a judge, whose replies are
-            read as a whole.
-        unsupported: describes an image or file that the host cannot take, with the remedy.
-
     Attributes:
-        key: the same for the same name, host and settings, in every run.
-        retrieves: whether it retrieves; None where each answer says so by its context.
-        retrieval: "optional" for a model that retrieves only when it needs to.
-        deterministic: whether it gives the same answer to the same question.
+        profile: of the model.
         notes: messages of the host about its service.
     """
 
     def __init__(
-        self,
-        host: Host,
-        *,
-        name: str,
-        key: str,
-        settings: Mapping[str, Any],
-        limits: Limits,
-        retrieves: bool | None = None,
-        retrieval: Retrieval = "",
-        deterministic: bool = False,
-        secrets: Secrets | None = None,
-        cache: AnswerCache | None = None,
-        cache_mode: CacheMode = CacheMode.RESUME,
-        run: RunSource | None = None,
-        thread: LoopThread | None = None,
-        kind: str = "model",
-        notes: list[str] | None = None,
-        budget: Budget | None = None,
-        register: CorpusRegister | None = None,
-        labels: SessionLabels | None = None,
-        load: Load | None = None,
-        tracing: TracingSource | None = None,
-        max_text_chars: int = MAX_TEXT_CHARS,
-        template: PromptTemplate | None = None,
-        thoughts: ThoughtTags = True,
-        unsupported: Callable[[Attachment], str] = str,
+        self, host: Host, *, profile: ModelProfile, limits: Limits, resources: RequestResources
     ) -> None:
-        self._thoughts = thoughts
-        self._template = template
-        self._unsupported = unsupported
-        self.labels = labels or SessionLabels()
-        self.notes = [] if notes is None else notes
-        self._register = register
         self.host = host
-        self.name = name
-        self.key = key
         self.spec: HostSpec = host.__evalstudio__
-        self.retrieves = retrieves
-        self.retrieval: Retrieval = retrieval
-        self.deterministic = deterministic
+        self.profile = profile
         self.limits = limits
-        self._settings = dict(settings)
-        self._secrets = secrets or Secrets()
-        self._cache = cache if cache_mode is not CacheMode.NEVER else None
-        self._cache_mode = cache_mode
-        self._run = run or fixed_run()
+        self.notes = profile.notes
+        self.prices = ExpectedPrices.of(host, profile.labels.prices)
+        self._resources = resources
+        self._cache = resources.cache if resources.cache_mode is not CacheMode.NEVER else None
         self._interrupted = InterruptedAnswers()
         self._counters = Counters()
-        self._load = load or Load(limits)
+        self._load = resources.load or Load(limits)
         self._breaker = Breaker(limits.breaker)
-        self._thread = thread or LoopThread(f"evalstudio-{name}")
-        self._owns_thread = thread is None
-        self._kind = kind
-        self._budget = budget
-        self.prices = ExpectedPrices.of(host, self.labels.prices)
+        self._thread = resources.thread or LoopThread(f"evalstudio-{profile.name}")
         self._end = ""
-        self._tracing = tracing
-        self._max_text_chars = max_text_chars
         self._requests = HostRequests(
             host,
-            key=key,
+            key=profile.key,
             limits=limits,
             load=self._load,
             counters=self._counters,
-            max_text_chars=max_text_chars,
+            max_text_chars=profile.max_text_chars,
         )
         self._conversations = Conversations(
             host,
             ask=self.answer,
             stored=lambda prompt: self._stored(self._answer_key(prompt)),
-            run_key=lambda: f"{self._run().id} {key}",
+            run_key=lambda: f"{self._resources.run().id} {profile.key}",
         )
         self._closed = False
+
+    @property
+    def name(self) -> str:
+        """Return the name of the model's table."""
+        return self.profile.name
+
+    @property
+    def key(self) -> str:
+        """Return the key, which is the same for the same name, host and settings, in every run."""
+        return self.profile.key
+
+    @property
+    def labels(self) -> SessionLabels:
+        """Return connection, description and prices of the configuration."""
+        return self.profile.labels
+
+    @property
+    def retrieves(self) -> bool | None:
+        """Return whether the model retrieves; None where each answer says so by its context."""
+        return self.profile.retrieves
+
+    @property
+    def retrieval(self) -> Retrieval:
+        """Return "optional" for a model that retrieves only when it needs to."""
+        return self.profile.retrieval
+
+    @property
+    def deterministic(self) -> bool:
+        """Return whether the model gives the same answer to the same question."""
+        return self.profile.deterministic
 
     @property
     def counters(self) -> dict[str, Any]:
@@ -173,7 +135,7 @@ class ModelSession:
         failure_count and duration_stats; time_to_first_token_stats of streamed answers; usage (tokens).
         """
         used = self.labels.prices.used
-        return {**self._counters.as_dict(), **({"prices": used} if used else {})}
+        return {**self._counters.as_dict(), **non_empty(prices=used)}
 
     @property
     def collections(self) -> Mapping[tuple[str, ...], str]:
@@ -186,17 +148,17 @@ class ModelSession:
             "name": self.name,
             "key": self.key,
             "host": self.spec.id,
-            "settings": dict(self._settings),
+            "settings": dict(self.profile.settings),
             **self.labels.texts(),
         }
 
     def mask(self, text: str) -> str:
         """A message without this model's secrets."""
-        return self._secrets.mask_message(text)
+        return self._resources.secrets.mask_message(text)
 
     def mask_output(self, text: str) -> str:
         """Return a text of any origin without this model's secrets; short ones could be ordinary words."""
-        return self._secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
+        return self._resources.secrets.mask(text, shortest=SHORTEST_IN_ANSWERS)
 
     def peek(self, requests: Sequence[Request]) -> list[Answer | None]:
         """Return stored answers in order, None where there is none; no model is asked."""
@@ -225,7 +187,7 @@ class ModelSession:
     @property
     def is_repeatable(self) -> bool:
         """Return whether it answers each question as before: by itself, or from the stored answers."""
-        replays = self._cache_mode is CacheMode.ALWAYS or self._run().replays
+        replays = self._resources.cache_mode is CacheMode.ALWAYS or self._resources.run().replays
         return self.deterministic or (self._cache is not None and replays)
 
     @property
@@ -241,7 +203,7 @@ class ModelSession:
     def keep(self, prompt: Prompt, answer: Answer) -> None:
         """Store an answer that was not accepted when it arrived; see `answer`."""
         if self._cache is not None:
-            self._cache.put(self._answer_key(prompt), answer, run=self._run().id)
+            self._cache.put(self._answer_key(prompt), answer, run=self._resources.run().id)
 
     def forget(self, prompt: Prompt) -> None:
         """Drop a stored answer that turned out to be of no use."""
@@ -261,13 +223,13 @@ class ModelSession:
             ConfigurationError: if the host finds out only now that it cannot be used at all.
         """
         if self._closed:
-            raise RuntimeError(f"{self._kind} {self.name!r} is closed")
+            raise RuntimeError(f"{self.profile.kind} {self.name!r} is closed")
         return self._thread.run(self._answers(requests, progress))
 
     async def ask_async(self, requests: Sequence[Request]) -> list[Answer]:
         """Return answers as `ask` does, to a coroutine of another event loop."""
         if self._closed:
-            raise RuntimeError(f"{self._kind} {self.name!r} is closed")
+            raise RuntimeError(f"{self.profile.kind} {self.name!r} is closed")
         return await asyncio.wrap_future(self._thread.submit(self._answers(requests, None)))
 
     def within_limits(
@@ -304,7 +266,7 @@ class ModelSession:
         try:
             self._thread.run(self._closing())
         finally:
-            if self._owns_thread:
+            if self._resources.thread is None:
                 self._thread.stop()
 
     def __enter__(self) -> Self:
@@ -403,25 +365,25 @@ class ModelSession:
         if self._end:
             return structs.replace(self._not_asked(self._end), access_refused=True)
         if (each := self.spec.unsupported(prompt)) is not None:
-            return self._failure(self._unsupported(each), Answer(not_supported=True))
+            return self._failure(self.profile.unsupported(each), Answer(not_supported=True))
         if self._breaker.refuses():
             return self._failure(
                 f"not asked: the host did not answer {self._breaker.misses} prompts in a row; the last"
                 f" time: {self._breaker.last_fault}",
                 Answer(error_cause=self._breaker.last_cause),
             )
-        if self._budget is not None and (spent := self._budget.exhausted()):
+        if self._resources.budget is not None and (spent := self._resources.budget.exhausted()):
             return self._not_asked(spent)
-        tracing = self._tracing() if self._tracing is not None else None
+        tracing = self._resources.tracing() if self._resources.tracing is not None else None
         trace = tracing.question() if tracing is not None else None
         try:
             answer = await self._asked(prompt, admit, trace)
         except NotAsked as exc:
             return self._not_asked(str(exc))
         if trace is not None:
-            answer = await trace.completed(answer, prompt.text, max_text_chars=self._max_text_chars)
+            answer = await trace.completed(answer, prompt.text, max_text_chars=self.profile.max_text_chars)
         # Before it is stored or shown: an application may quote its own key in an error.
-        answer = without_secrets(valid_data(answer), self._secrets)
+        answer = without_secrets(valid_data(answer), self._resources.secrets)
         if answer.error:
             return self._failure(answer.error, self.labels.priced(answer))
         delivered = self._delivered(answer)
@@ -430,19 +392,19 @@ class ModelSession:
         self._counters.success(answer)
         if self._cache is not None and key and accept(delivered):
             # The text is stored as it came, so that another setting of `thoughts` applies to it.
-            self._cache.put(key, answer, run=self._run().id)
+            self._cache.put(key, answer, run=self._resources.run().id)
         return delivered
 
     def _delivered(self, answer: Answer) -> Answer:
         """Return an answer of the host or the store as evaluators take it."""
-        return self.labels.priced(without_thoughts(answer, self._thoughts))
+        return self.labels.priced(without_thoughts(answer, self.profile.thoughts))
 
     async def _asked(self, prompt: Prompt, admit: Admission | None, trace: QuestionTrace | None) -> Answer:
         """Return an answer after as many tries as the limits allow; faults become its `error`."""
         tries = 0
-        if self._template is not None:
+        if self.profile.template is not None:
             try:
-                prompt = self._template.applied(prompt)
+                prompt = self.profile.template.applied(prompt)
             except EvaluationError as exc:
                 return Answer(error=str(exc))
 
@@ -455,9 +417,11 @@ class ModelSession:
             if admit is not None and (reason := await admit()):
                 raise NotAsked(reason)
             tries += 1
-            if self._budget is None:
+            if self._resources.budget is None:
                 return await attempt(prompt)
-            return await within_budget(self._budget, self.prices, prompt, attempt, self.labels.prices.cost_of)
+            return await within_budget(
+                self._resources.budget, self.prices, prompt, attempt, self.labels.prices.cost_of
+            )
 
         try:
             await self._requests.prepare(prompt.corpus)
@@ -494,15 +458,15 @@ class ModelSession:
         if self._cache is None:
             return ""
         reads_case = isinstance(self.host, ReadsCase) and self.host.reads_case
-        if not (reads_case or (self._template is not None and self._template.reads_case)):
+        if not (reads_case or (self.profile.template is not None and self.profile.template.reads_case)):
             # The case belongs to the key only where an answer can depend on it.
             prompt = replace(prompt, case="")
-        return self._cache.key(self.spec.id, without_prices(self._settings), prompt)
+        return self._cache.key(self.spec.id, without_prices(self.profile.settings), prompt)
 
     def _stored(self, key: str) -> Answer | None:
         if self._cache is None or not key:
             return None
-        run = self._run()
+        run = self._resources.run()
         stored = self._cache.get(key, stored_since=run.began if run.refreshes else 0.0)
         if stored is None or not self._may_use(stored, run):
             return None
@@ -511,10 +475,10 @@ class ModelSession:
 
     def _may_use(self, stored: StoredAnswer, run: AskingRun) -> bool:
         """Return whether a stored answer serves the run: an application is asked anew in every run."""
-        return stored.run == run.id or run.replays or self._cache_mode is CacheMode.ALWAYS
+        return stored.run == run.id or run.replays or self._resources.cache_mode is CacheMode.ALWAYS
 
     def _not_asked(self, reason: str) -> Answer:
-        return Answer(error=f"{self._kind} {self.name!r} was not asked: {reason}", not_asked=True)
+        return Answer(error=f"{self.profile.kind} {self.name!r} was not asked: {reason}", not_asked=True)
 
     def _failure(self, message: str, answer: Answer | None = None) -> Answer:
         self._counters.failure_count += 1
@@ -522,13 +486,13 @@ class ModelSession:
         short = masked if len(masked) <= LONGEST_MESSAGE else _shortened(masked)
         answer = answer or Answer()
         cause = f"{answer.error_cause} {self._service}" if answer.error_cause else ""
-        error = f"{self._kind} {self.name!r}: {short}"
+        error = f"{self.profile.kind} {self.name!r}: {short}"
         return structs.replace(answer, text="", error=error, error_cause=cause)
 
     @property
     def _service(self) -> str:
         """Return what models share whose service fails: a connection, an address, a host."""
-        names = (self._settings.get("connection"), self._settings.get("url"), self.spec.id)
+        names = (self.profile.settings.get("connection"), self.profile.settings.get("url"), self.spec.id)
         return str(next(filter(None, names)))
 
     async def _closing(self) -> None:
@@ -536,10 +500,10 @@ class ModelSession:
         try:
             async with asyncio.timeout(CLOSING_S):
                 await self.host.close()
-                if self._register is not None:
-                    self._register.close()
+                if self._resources.register is not None:
+                    self._resources.register.close()
         except Exception as exc:  # the answers are in; a connection that does not close must not spoil them
-            host = f"{self._kind} {self.name!r}: host {self.spec.id!r}"
+            host = f"{self.profile.kind} {self.name!r}: host {self.spec.id!r}"
             text = f"{host} did not close{_closing_fault(exc)}"
             warnings.warn(visible(self.mask(text)), RuntimeWarning, stacklevel=2)
 

@@ -66,7 +66,7 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the comparison; 1 where the new run is worse."""
+    """Print the comparison; 1 where the new run is worse, or no case could be compared."""
     if (
         not arguments.rescore
     ):  # the matrices are small, and starting threads takes longer than multiplying them
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_whole(folder / "comparison.json", as_json(comparison).encode() + b"\n")
         write_whole(folder / "comparison.md", comparison_markdown(comparison).encode())
         say(f"wrote {folder / 'comparison.md'}", error=True)
-    return FINDINGS if comparison.is_worse else FINE
+    return FINDINGS if comparison.is_worse or comparison.is_uncompared else FINE
 
 
 def _compared(arguments: argparse.Namespace) -> Comparison:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from pytest_evalstudio.core.attachments import Attachment
+from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.core.conversations import ConversationPlan, PlannedTurn
 from pytest_evalstudio.core.disturbances import Disturbance
 from pytest_evalstudio.core.expected import Expected
 from pytest_evalstudio.core.kept import Kept
+from pytest_evalstudio.core.reported import Reported
 from pytest_evalstudio.core.restored import Restored
 from pytest_evalstudio.core.states import ApplicationState
 from pytest_evalstudio.core.steps import Step
@@ -110,9 +112,23 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     first_token_s: float | None = None
     cost_usd: float | None = field(default=None, name="cost")
     usage: Mapping[str, int] = {}
-    served_model: Annotated[str, Kept.ID] = ""
-    request_id: Annotated[str, Kept.ID] = ""
-    finish_reason: Annotated[str, Kept.ID] = ""
+    served_model: Annotated[
+        str, Kept.ID, Reported(meaning="Model that answered.", label="Model of the service", is_column=True)
+    ] = ""
+    request_id: Annotated[
+        str,
+        Kept.ID,
+        Reported(meaning="Id of the request at the service.", label="Id of the request", is_column=True),
+    ] = ""
+    finish_reason: Annotated[
+        str,
+        Kept.ID,
+        Reported(
+            meaning="Reason for the end of the answer; one that was cut or filtered is named.",
+            is_column=True,
+            read=finish_reason,
+        ),
+    ] = ""
     traceparent: Annotated[str, Kept.TRACE] = ""
     spans: SpanStatus = ""
     retries: int = 0
@@ -125,13 +141,52 @@ class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
     not_asked: Annotated[bool, Kept.NOT] = False
     access_refused: Annotated[bool, Kept.NOT] = False
     stored_at: float | None = None
-    session: Annotated[str, Kept.ID] = ""
+    session: Annotated[
+        str,
+        Kept.ID,
+        Reported(meaning="Id of the conversation, which the next request sends as `{{ session }}`."),
+    ] = ""
     state: ApplicationState | None = None
     turns: tuple[Exchange, ...] = ()
     ended_by: EndOfConversation = ""
     closing_messages: tuple[str, ...] = ()
     grades: Annotated[Mapping[str, float], Kept.NOT] = {}
     retrieves: Annotated[bool | None, Kept.NOT] = None
+
+
+class AnswerFields(TypedDict, total=False):
+    """Fields of an answer other than its text, as keyword arguments of a case that is made by hand."""
+
+    thoughts: str
+    context: str | Iterable[str]
+    context_sources: str | Iterable[str]
+    context_scores: Iterable[float]
+    duration_s: float
+    first_token_s: float | None
+    cost_usd: float | None
+    usage: Mapping[str, int]
+    served_model: str
+    request_id: str
+    finish_reason: str
+    traceparent: str
+    spans: SpanStatus
+    retries: int
+    tool_calls: Iterable[ToolCall | Mapping[str, Any]]
+    steps: Iterable[Step]
+    artifacts: str | Iterable[str]
+    error: str
+    error_cause: str
+    not_supported: bool
+    not_asked: bool
+    access_refused: bool
+    stored_at: float | None
+    session: str
+    state: ApplicationState | None
+    turns: Iterable[Exchange]
+    ended_by: EndOfConversation
+    closing_messages: str | Iterable[str]
+    grades: Mapping[str, float]
+    retrieves: bool | None
 
 
 class Exchange(PlannedTurn, frozen=True, kw_only=True, omit_defaults=True):

@@ -19,7 +19,14 @@ from pytest_evalstudio.text.unicode import valid_text
 
 
 class EvalStudioError(Exception):
-    """Base of all errors of this package."""
+    """Base of all errors of this package.
+
+    Attributes:
+        is_masked: whether the message is known to be without personal data and secrets, so that reports do
+            not search it again.
+    """
+
+    is_masked = False
 
 
 class DataError(EvalStudioError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from typing import Any, TypeAlias, TypeVar, cast
 
 import msgspec
@@ -12,6 +12,19 @@ Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | Non
 """A value of JSON."""
 MAX_DEPTH = 200
 """Deeper data are refused: writers and readers of JSON are recursive."""
+
+
+def non_empty(**values: Any) -> dict[str, Any]:
+    """Return the values that say something, without None and empty texts and containers.
+
+    >>> non_empty(name="", tags=[], count=0, stop=None, final=False)
+    {'count': 0, 'final': False}
+    """
+    return {
+        name: value
+        for name, value in values.items()
+        if value is not None and not (isinstance(value, Sized) and not len(value))
+    }
 
 
 def json_data(value: T) -> T:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import NOTHING, Case
 from pytest_evalstudio.core.codes import OutcomeCode
+from pytest_evalstudio.core.json_data import non_empty
 
 T = TypeVar("T")
 Vote = Literal["majority", "mean"]
@@ -225,4 +226,4 @@ class Judge(Protocol):
 def asked_texts(case: Case) -> dict[str, str | list[str]]:
     """Return the question of a case and its earlier turns, if any, for a prompt."""
     turns = [f"{turn.role}: {turn.content}" for turn in case.conversation]
-    return {**({"earlier_turn": turns} if turns else {}), "question": case.question}
+    return {**non_empty(earlier_turn=turns), "question": case.question}

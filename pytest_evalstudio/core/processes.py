@@ -16,7 +16,15 @@ from threading import RLock
 from typing import Any
 
 _SAFE_PATH = "PYTHONSAFEPATH"
+_SETTING_PREFIXES = ("PYTEST_", "EVALSTUDIO_", "PYTHON", "GITHUB_", "CI", "COV_")
+"""Prefixes of variables that hold keys of this package, or could add options, plugins, modules or outputs."""
 _LOCK = RLock()
+
+
+def clean_environment() -> dict[str, str]:
+    """Return the environment without variables that could change what a process runs or tells."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(_SETTING_PREFIXES)}
+    return {**others, "PYTHONDONTWRITEBYTECODE": "1", _SAFE_PATH: "1"}
 
 
 class SafeProcess(SpawnProcess):

@@ -240,23 +240,29 @@ def _arguments(value: object) -> tuple[Mapping[str, Any], str]:
 
 
 _CONTAINERS = (dict, list, tuple)
+_LEAVES = frozenset({str, int, float, bool, type(None)})
+"""Types of nearly all values; to see that one is none of the containers takes several times as long."""
 
 
-def is_deep(value: object) -> bool:
-    """Return whether JSON data are nested more than `MAX_DEPTH` deep; the search is not recursive."""
+def is_deep(value: object, depth: int = MAX_DEPTH) -> bool:
+    """Return whether JSON data are nested deeper than a limit; the search is not recursive."""
     if isinstance(value, dict):
         for part in value.values():
-            if isinstance(part, _CONTAINERS):
+            if part.__class__ not in _LEAVES and isinstance(part, _CONTAINERS):
                 break
         else:
             return False  # as nearly all arguments
     level = [value] if isinstance(value, _CONTAINERS) else []
     # Level by level, since a recursive search would reach Python's limit on what it is to find.
-    for _ in range(MAX_DEPTH):
+    for _ in range(depth):
         if not level:
             return False
-        inside = (part.values() if isinstance(part, dict) else part for part in level)
-        level = [part for parts in inside for part in parts if isinstance(part, _CONTAINERS)]
+        level = [
+            part
+            for container in level
+            for part in (container.values() if isinstance(container, dict) else container)
+            if part.__class__ not in _LEAVES and isinstance(part, _CONTAINERS)
+        ]
     return bool(level)
 
 

@@ -83,13 +83,11 @@ def check_declared(
         kind = kind or (
             "json" if json_schema is not None or fields else _KINDS.get(path.suffix.lower(), "file")
         )
-        text = (
-            _pdf_text(path)
-            if kind == "pdf"
-            else _read(path)
-            if kind in ("json", "text", "csv") or contains
-            else ""
-        )
+        text = ""
+        if kind == "pdf":
+            text = _pdf_text(path)
+        elif kind in ("json", "text", "csv") or contains:
+            text = _read(path)
     except OSError as exc:
         raise ArtifactFault(f"cannot be read: {exc.strerror or exc}") from None
     if kind in ("json", "text", "csv") and min_size > 0 and not text.strip():

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from pytest_evalstudio.core.cases import NOTHING, Case
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.judging import Consistency, Flow, Question
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.replies import NO, YES, choice, record, text
@@ -39,7 +40,7 @@ def expected_texts(case: Case) -> dict[str, str | list[str]]:
     """Return the expected answer and the expected facts of a case, as far as it has them, for a prompt."""
     facts = [fact for fact in case.expected_facts if fact.strip()]
     answer = {"expected_answer": case.reference} if case.expected_output.strip() else {}
-    return {**answer, **({"expected_fact": facts} if facts else {})}
+    return {**answer, **non_empty(expected_fact=facts)}
 
 
 def question(

@@ -228,13 +228,11 @@ def context_precision(case: Case) -> Flow[MetricScore]:
     chunks = [verdicts.get(index, empty) for index in range(len(case.context))]
     useful = [verdict["verdict"] == YES for verdict in chunks]
     useless = [str(index) for index, good in enumerate(useful, 1) if not good]
-    reason = (
-        ""
-        if not useless
-        else "no chunk is useful"
-        if not any(useful)
-        else f"not useful: chunk {listed(useless)} of {len(useful)}"
-    )
+    reason = ""
+    if useless and not any(useful):
+        reason = "no chunk is useful"
+    elif useless:
+        reason = f"not useful: chunk {listed(useless)} of {len(useful)}"
     return MetricScore(value=average_precision(useful), reason=reason, details={"chunks": chunks})
 
 

@@ -108,7 +108,9 @@ def _steps(case: Case) -> Iterator[str]:
 
 def _of_answer(answer: str, calls: Sequence[ToolCall]) -> Iterator[str]:
     for call in calls:
-        result = f" failed: {call.error}" if call.error else f" returned {call.result}" if call.result else ""
+        result = f" returned {call.result}" if call.result else ""
+        if call.error:
+            result = f" failed: {call.error}"
         yield f"call: {call_text(call.name, call.arguments, call.arguments_text)}{result}"
     if answer:
         yield f"assistant: {answer}"

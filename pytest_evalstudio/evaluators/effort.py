@@ -14,7 +14,7 @@ import orjson
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.codes import LENGTH, OutcomeCode
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.plugins.evaluator import InteractionEvaluator, evaluator
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.core.usage import CACHE_WRITE, CACHED, INPUT, OUTPUT
@@ -37,7 +37,7 @@ def _amount(key: str, name: str, description: str) -> Metric:
     problem_type="efficiency",
 )
 @dataclass(frozen=True)
-class Effort:
+class Effort(InteractionEvaluator):
     """The answer keeps its budget of calls, tokens, seconds and US dollars.
 
     `max_calls`, `max_repeated_calls`, `max_failed_calls`, `max_model_calls`, `max_tokens`,
@@ -48,12 +48,7 @@ class Effort:
     Source: own definition; amounts as the host reports them.
     """
 
-    applies_without_text: ClassVar[bool] = True
-    reads_trace: ClassVar[bool] = True
     detector: ClassVar[bool] = True
-    applies_to_refusals: ClassVar[bool] = True
-    judges_calls: ClassVar[bool] = True
-    judges_conversations: ClassVar[bool] = True
     may_only_measure: ClassVar[bool] = True
     max_calls: int | None = None
     max_repeated_calls: int | None = None

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.judging import JUDGE, Flow, Question, asked_texts, independent
 from pytest_evalstudio.core.outcomes import Metric, Outcome
 from pytest_evalstudio.core.plugins.evaluator import evaluator
@@ -122,11 +123,7 @@ class RubricJudge:
         return Outcome.score(
             {"grade": expected},
             reason=f"{self.criterion} {figure(expected)}: {evidence}",
-            details={
-                "grade": grade,
-                "evidence": reply["evidence"],
-                **({"probabilities": spread} if spread else {}),
-            },
+            details={"grade": grade, "evidence": reply["evidence"], **non_empty(probabilities=spread)},
         )
 
 

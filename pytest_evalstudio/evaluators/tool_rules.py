@@ -12,7 +12,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import OutcomeCode
 from pytest_evalstudio.core.errors import ConfigurationError, nearest
 from pytest_evalstudio.core.outcomes import Metric, Outcome
-from pytest_evalstudio.core.plugins.evaluator import evaluator
+from pytest_evalstudio.core.plugins.evaluator import InteractionEvaluator, evaluator
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators._common import keywords, listed
@@ -89,7 +89,7 @@ class BrokenRule:
     keywords=keywords("S AT VR", "C O", "evaluation-method-rule-based", "evaluation-method-agents"),
 )
 @dataclass(frozen=True)
-class ToolRules:
+class ToolRules(InteractionEvaluator):
     """The calls of tools keep all rules.
 
     `rules` is a list of tables, each with a pattern of tools and a rule for their calls: `{tool =
@@ -100,11 +100,6 @@ class ToolRules:
     """
 
     decided_by_one_observation: ClassVar[bool] = True
-    applies_without_text: ClassVar[bool] = True
-    reads_trace: ClassVar[bool] = True
-    applies_to_refusals: ClassVar[bool] = True
-    judges_calls: ClassVar[bool] = True
-    judges_conversations: ClassVar[bool] = True
     rules: tuple[Mapping[str, Any], ...] = ()
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(

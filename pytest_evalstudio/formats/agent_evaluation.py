@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.formats.agent_evaluation_export import (
     BY_NAME,
     LINES_SUFFIXES,
@@ -225,7 +226,10 @@ def _free_keys(extra: Mapping[str, object]) -> dict[str, object]:
     if not unknown:
         return dict(extra)
     metadata = extra.get(FREE_KEY)
-    free = metadata if isinstance(metadata, dict) else {} if metadata is None else {FREE_KEY: metadata}
+    if isinstance(metadata, dict):
+        free = metadata
+    else:
+        free = {} if metadata is None else {FREE_KEY: metadata}
     known = {name: value for name, value in extra.items() if name not in unknown}
     return {**known, FREE_KEY: {**free, FURTHER_KEYS: unknown}}
 
@@ -245,7 +249,7 @@ def _row(source: Source, at: tuple[object, ...], data: object, some_answered: bo
     _warn_of_lost(source, at, entry)
     values = {
         **more,
-        **({BY_NAME: named} if named else {}),
+        **non_empty(**{BY_NAME: named}),
         "key": entry.request_id,
         "input": question,
         "conversation": turns,

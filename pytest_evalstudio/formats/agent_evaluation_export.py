@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_evalstudio.core.errors import DataError, unknown_name
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.writing import write_whole
 from pytest_evalstudio.formats.csv_text import delimiter_for, write_csv
 from pytest_evalstudio.formats.dataset import LlmDataset, Row, complete_row_keys
@@ -125,13 +126,12 @@ def expected_context(row: Row) -> list[dict[str, str]]:
 
 def without_a_place(content: TestSuite | TestLab | LlmDataset) -> list[str]:
     """Return the keys with content that evaluation sets do not support."""
-    rows = (
-        _rows_of_suite(content)
-        if isinstance(content, TestSuite)
-        else content.dataset.inputs
-        if isinstance(content, TestLab)
-        else content.inputs
-    )
+    if isinstance(content, TestSuite):
+        rows = _rows_of_suite(content)
+    elif isinstance(content, TestLab):
+        rows = content.dataset.inputs
+    else:
+        rows = content.inputs
     return lost_fields(content, rows, _NO_PLACE)
 
 
@@ -214,4 +214,4 @@ def _rows_of_suite(suite: TestSuite) -> list[Row]:
 
 
 def _chunk(content: str, uri: str) -> dict[str, str]:
-    return {**({"doc_uri": uri} if uri else {}), "content": content}
+    return {**non_empty(doc_uri=uri), "content": content}

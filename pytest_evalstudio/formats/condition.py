@@ -111,7 +111,7 @@ _TERMS: Mapping[str, Callable[[str], Condition]] = {
 """Terms with a text as their only argument."""
 _TOKEN = re.compile(r"\w+")
 _MARKS = re.compile(r"""["()\\]|\b(?:AND|OR|NOT)\b""")
-"""What a text without quotes that is meant as a condition has not."""
+"""Characters that a text without quotes has not, if it is meant as a condition."""
 _BLANK = re.compile(r"\s*")
 # "1,200" does not match at all: its comma would otherwise be read as the one before an option.
 _VALUE = re.compile(r"[+-]?[0-9]{1,40}(?:\.[0-9]{1,40})?(?![0-9.'])(?!,[0-9])")

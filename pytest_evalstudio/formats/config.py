@@ -195,13 +195,16 @@ class ComparisonTable(Table):
     Attributes:
         fail_on: what fails the session, one or more: a regressed case that is not known to be flaky ("case"),
             a metric that is worse ("mean"), a case of the baseline that is missing ("gone"), a case without a
-            score that it had in the baseline ("unchecked"); or "none".
+            score that it had in the baseline ("unchecked"); or "none". With any but "none", also a comparison
+            without a single case, since every test changed.
         allowed_drop: drop that is never worse, as a share of the metric's range.
         tolerance: drop that does not matter, as a share of the metric's range.
         segments: names of metadata of cases, e.g. ["language"]; cases with the same value are a segment that
             is tested in addition to those of suites and categories.
         confirm: how often a regressed case is asked at most before it fails, the first time included; 0 to
             fail it at once.
+        budget: "branch" to find a metric worse without a cause in at most 5 % of the baselines, however many
+            runs of the history are compared with one; "run" in at most 5 % of the runs.
     """
 
     fail_on: Annotated[Names, AfterValidator(_fail_on)] = Field(default_factory=lambda: ["case"])
@@ -209,6 +212,25 @@ class ComparisonTable(Table):
     tolerance: Annotated[float, Field(ge=0)] = 0.05
     segments: Names = Field(default_factory=list)
     confirm: Annotated[int, Field(ge=0)] = 50
+    budget: Literal["run", "branch"] = "run"
+
+
+class HoldoutTable(Table):
+    """Defaults of `evalstudio holdout split`; a look takes the settings that were in effect there.
+
+    Attributes:
+        share: of the cases that are hidden.
+        looks: ration of looks at the hidden half.
+        threshold: difference of the pass rates up to which a look answers nothing but agreement.
+        noise: scale of the noise of an answer, as a share of 1.
+        tolerance: gap that is not counted as fitting.
+    """
+
+    share: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    looks: Annotated[int, Field(ge=1)] = 20
+    threshold: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    noise: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    tolerance: Annotated[float, Field(ge=0, lt=1)] = 0.1
 
 
 class TraceTable(Table):
@@ -336,6 +358,7 @@ class Configuration(Table):
         arena: options of the arena; without the table there is none.
         cause: options of the search for causes of regressions.
         tools: recording of wrapped tools, and replay; without the table they are called.
+        holdout: the half of the cases that `evalstudio holdout split` hides.
         trace: spans of the tested applications; without the table none are received, and no trace is named in
             requests. It is taken from the configuration of the run's first argument.
         folder: folder of the configuration; relative paths in it start there.
@@ -383,6 +406,7 @@ class Configuration(Table):
     arena: ArenaTable | None = None
     cause: CauseTable = Field(default_factory=CauseTable)
     tools: ToolProxyTable | None = None
+    holdout: HoldoutTable = Field(default_factory=HoldoutTable)
     trace: TraceTable | None = None
     folder: Annotated[Path, Field(exclude=True)] = Path()
     file: Annotated[str, Field(exclude=True)] = ""

@@ -20,7 +20,7 @@ of "15 USD".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pytest_evalstudio.core.errors import EvaluationError, nearest
@@ -85,7 +85,11 @@ def _fault(value: Any) -> str:
 
 
 def _fault_inside(value: Any) -> str:
-    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    parts: Iterable[Any] = ()
+    if isinstance(value, Mapping):
+        parts = value.values()
+    elif isinstance(value, list | tuple):
+        parts = value
     return next((fault for part in parts if (fault := _fault(part))), "")
 
 

@@ -89,26 +89,6 @@ class AnswerKeys(FormatModel):
         state: of the application after the answer, JSON or its text; `state_before` that before the question.
     """
 
-    optional_keys: ClassVar[frozenset[str]] = frozenset(
-        {
-            "context_sources",
-            "context_scores",
-            "usage",
-            "error",
-            "first_token_s",
-            "served_model",
-            "thoughts",
-            "request_id",
-            "finish_reason",
-            "traceparent",
-            "session",
-            "tool_calls",
-            "steps",
-            "state",
-            "state_before",
-        }
-    )
-
     actual_output: Text = ""
     context: Texts = Field(default_factory=list)
     context_sources: Texts = Field(default_factory=list)
@@ -130,3 +110,7 @@ class AnswerKeys(FormatModel):
     steps: Steps = Field(default_factory=list)
     state: JsonState = None
     state_before: JsonState = None
+    # Files of the format have these four always; all others are left out where they say nothing.
+    optional_keys: ClassVar[frozenset[str]] = frozenset(__annotations__) - {
+        *("actual_output", "context", "actual_duration", "cost"),
+    }

@@ -331,7 +331,9 @@ def _first(stats: Mapping[str, Any], name: str) -> Any:
     """Return a value of usage statistics, which name it at the top or within `usage`."""
     usage = stats.get("usage")
     inner = usage[0] if isinstance(usage, list) and usage and isinstance(usage[0], dict) else usage
-    return stats.get(name) if name in stats else inner.get(name) if isinstance(inner, dict) else None
+    if name in stats:
+        return stats.get(name)
+    return inner.get(name) if isinstance(inner, dict) else None
 
 
 def _number(stats: Mapping[str, Any], name: str) -> float | None:

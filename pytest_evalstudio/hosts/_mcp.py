@@ -55,7 +55,9 @@ def _program(address: ServerAddress) -> str:
     name = address.command[0]
     if os.path.dirname(name):
         path = os.path.join(address.folder, name)
-        error = None if os.access(path, os.X_OK) else errno.EACCES if os.path.exists(path) else errno.ENOENT
+        error: int | None = None
+        if not os.access(path, os.X_OK):
+            error = errno.EACCES if os.path.exists(path) else errno.ENOENT
     else:
         path = shutil.which(name, path=address.env.get("PATH")) or name
         error = errno.ENOENT if path == name else None

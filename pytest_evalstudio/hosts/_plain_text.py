@@ -19,6 +19,7 @@ _LIGHT_EMPHASIS = re.compile(
 """Text between single marks; names such as `max_tokens` have theirs within words."""
 _NUMBERED = re.compile(r"[0-9]{1,9}[.)]")
 _RULES = ("-", "*", "_")
+_RULE_MARKS, _MIN_RULE_CHARS = "=-~_*#", 3
 _BLANKS = " \t"
 _LINK_MARKS = re.compile(r"!?\[|\]\(?|\)")
 _MAX_HEADING_CHARS = 60
@@ -37,18 +38,20 @@ def _nothing() -> None:
 def unwrap(text: str) -> str:
     r"""Return the text with each paragraph on one line and a blank line between paragraphs.
 
-    Words that are hyphenated at the end of a line are joined. A heading directly above its text is a
-    paragraph of its own.
+    Words that are hyphenated at the end of a line are joined. A heading directly above its text, or above a
+    line that underlines it, is a paragraph of its own.
 
     >>> unwrap("a hyphen-\nated word,\nand more\n\n\nnext")
     'a hyphenated word, and more\n\nnext'
     >>> unwrap("Opening hours\nThe office is open from nine to five.")
     'Opening hours\n\nThe office is open from nine to five.'
+    >>> unwrap("Fees\n====\nCards are free.")
+    'Fees\n\nCards are free.'
     """
     written = [line.strip(_BLANKS) for line in _HYPHENATED.sub("", lines(text)).split("\n")]
     paragraphs: list[list[str]] = [[]]
     for line, following in zip(written, [*written[1:], ""], strict=True):
-        if not line:
+        if not line or _is_rule(line):
             paragraphs.append([])
             continue
         is_heading = not paragraphs[-1] and _is_heading(line, following)
@@ -56,6 +59,11 @@ def unwrap(text: str) -> str:
         if is_heading:
             paragraphs.append([])
     return "\n\n".join(" ".join(words) for words in paragraphs if words)
+
+
+def _is_rule(line: str) -> bool:
+    """Return whether a line underlines a heading or divides parts of a text: "=====", "-----"."""
+    return len(line) >= _MIN_RULE_CHARS and line[0] in _RULE_MARKS and set(line) == {line[0]}
 
 
 def _is_heading(line: str, following: str) -> bool:
@@ -221,7 +229,7 @@ class _Page:
         "a abbr b cite code em font i img kbd mark q s small span strong sub sup time u var".split()  # noqa: SIM905
     )
     MARKS: Mapping[str, str] = {"td": CELL, "th": CELL, "tr": ROW, "br": " "}
-    """What opening tags leave."""
+    """Replacements of opening tags."""
     PARTS = frozenset({"tbody", "thead", "tfoot", "colgroup", "col"})
     """Tags of a table that leave nothing."""
 

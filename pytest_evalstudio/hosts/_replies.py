@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pytest_evalstudio.core.cases import Answer
-from pytest_evalstudio.core.codes import finish_reason
 from pytest_evalstudio.core.plugins.host import HostFault
+from pytest_evalstudio.core.reported import reported_facts
 from pytest_evalstudio.core.states import ApplicationState, state_text
 from pytest_evalstudio.core.steps import Step, read_steps
 from pytest_evalstudio.core.tool_calls import ToolCall, read_tool_calls
@@ -16,6 +16,8 @@ from pytest_evalstudio.core.usage import ALL_NAMES, usage_of
 from pytest_evalstudio.hosts._faults import quoted
 from pytest_evalstudio.hosts._messages import counts
 from pytest_evalstudio.hosts._templates import MISSING, at_pointer
+
+_FACTS = reported_facts(Answer)
 
 POINTERS: Mapping[str, str] = {
     "answer": "Text of the answer.",
@@ -28,10 +30,7 @@ POINTERS: Mapping[str, str] = {
     "cost": "US dollars of the answer.",
     "usage": "Tokens by kind, e.g. input and output.",
     "error": "Message of a failure; a reply with one is asked for again.",
-    "served_model": "Model that answered.",
-    "request_id": "Id of the request at the service.",
-    "finish_reason": "Reason for the end of the answer; one that was cut or filtered is named.",
-    "session": "Id of the conversation, which the next request sends as `{{ session }}`.",
+    **{name: fact.meaning for name, fact in _FACTS.items()},
     "state": "State of the application after the answer, for `final_state`.",
 }
 """Parts of a reply that a JSON Pointer may name, and their meaning."""
@@ -104,11 +103,8 @@ def read_reply(
         tool_calls=tool_calls,
         steps=steps,
         first_token_s=first_token_s,
-        served_model=str(parts.get("served_model", "")),
-        request_id=str(parts.get("request_id", "")),
-        finish_reason=finish_reason(parts.get("finish_reason")),
-        session=str(parts.get("session", "")),
         state=ApplicationState(after=state_text(parts["state"])) if "state" in parts else None,
+        **{name: fact.read(parts[name]) for name, fact in _FACTS.items() if name in parts},
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_evalstudio.core.attachments import IMAGE_TYPES, PDF, TEXT_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.codes import CONTENT_FILTER, LENGTH, finish_reason
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.core.usage import usage_of
@@ -138,7 +139,7 @@ class AnthropicLLM(ChatClient):
             "model": self.llm_model_name,
             "max_tokens": self.max_tokens,
             "messages": messages(prompt, anthropic_content),
-            **({"system": system} if system else {}),
+            **non_empty(system=system),
             **self.arguments,
         }
 

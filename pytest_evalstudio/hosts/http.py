@@ -246,9 +246,11 @@ class HttpService(Connected):
         if self.api_key:
             headers = {"Authorization": f"Bearer {self.api_key}", **headers}
         body = filled(self.body, values) if self.method != "GET" else None
-        content: dict[str, Any] = (
-            {"content": body.encode()} if isinstance(body, str) else {} if body is None else {"json": body}
-        )
+        content: dict[str, Any] = {}
+        if isinstance(body, str):
+            content = {"content": body.encode()}
+        elif body is not None:
+            content = {"json": body}
         # A value in the address is a part of its path: it is encoded, so that it names no other place.
         quoted_values = {name: _in_url(value) for name, value in values.items() if name not in LISTS}
         request = self._opened_client().build_request(

@@ -10,6 +10,7 @@ from typing import Any
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.codes import LENGTH, finish_reason
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.plugins.host import HostFault, host
 from pytest_evalstudio.core.tool_calls import read_tool_calls
 from pytest_evalstudio.hosts._attachments import image_bytes
@@ -154,9 +155,7 @@ class Ollama(ChatClient):
         return {
             "model": self.llm_model_name,
             "messages": [*system_messages, *_messages(prompt)],
-            **({"options": options} if options else {}),
-            **({"keep_alive": self.keep_alive} if self.keep_alive is not None else {}),
-            **({"format": form} if form is not None else {}),
+            **non_empty(options=options, keep_alive=self.keep_alive, format=form),
             **self.arguments,
         }
 

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.attachments import MEDIA_TYPES
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.codes import CONTENT_FILTER, LENGTH, STOP, finish_reason, is_incomplete
 from pytest_evalstudio.core.errors import EvalStudioError
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.plugins.host import CollectionDocument, HostFault, host
 from pytest_evalstudio.core.usage import usage_of
 from pytest_evalstudio.hosts._attachments import response_content
@@ -173,7 +174,7 @@ class OpenAIRag(OpenAIService):
         return {
             "model": self.llm_model_name,
             "input": messages(prompt, response_content),
-            **({"instructions": system} if system else {}),
+            **non_empty(instructions=system),
             **{name: value for name, value in settings.items() if value is not None},
             "tools": [{"type": "file_search", "vector_store_ids": [store], **self.file_search}],
             # Without it the service does not send the chunks that it found.
@@ -272,14 +273,8 @@ class OpenAIRag(OpenAIService):
     async def _made_assistant(self, store: str) -> str:
         settings = {
             "model": self.llm_model_name,
-            **({"instructions": self.system_prompt} if self.system_prompt else {}),
-            **({"temperature": self.temperature} if self.temperature is not None else {}),
-            "tools": [
-                {
-                    "type": "file_search",
-                    **({"file_search": dict(self.file_search)} if self.file_search else {}),
-                }
-            ],
+            **non_empty(instructions=self.system_prompt, temperature=self.temperature),
+            "tools": [{"type": "file_search", **non_empty(file_search=dict(self.file_search))}],
             "tool_resources": {"file_search": {"vector_store_ids": [store]}},
             **self.assistant_kwargs,
         }

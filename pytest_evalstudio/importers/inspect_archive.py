@@ -11,7 +11,7 @@ import json
 import struct
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
@@ -182,7 +182,11 @@ def walk(value: Json) -> Iterator[tuple[Json, int]]:
     while pending:
         part, depth = pending.pop()
         yield part, depth
-        inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        inner: Iterable[Any] = ()
+        if isinstance(part, dict):
+            inner = part.values()
+        elif isinstance(part, list):
+            inner = part
         pending += [(item, depth + 1) for item in inner]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from pytest_evalstudio.core.json_data import Json
+from pytest_evalstudio.core.json_data import Json, non_empty
 from pytest_evalstudio.formats.foreign import is_column_table
 from pytest_evalstudio.formats.imported.records import (
     METADATA,
@@ -106,7 +106,11 @@ def _row(record: Record, imported: Imported) -> Fields | None:
     omissions = imported.omissions
     held = value.get("trace")
     # A record holds its trace, or is one.
-    trace = _parsed(record, held) if held else dict(value) if _is_trace(dict(value)) else None
+    trace: Mapping[str, Json] | None = None
+    if held:
+        trace = _parsed(record, held)
+    elif _is_trace(dict(value)):
+        trace = dict(value)
     content = MlflowTrace(trace or {})
     root, documents = content.root, content.documents
     inputs = value.get("inputs") or value.get("request") or root.get("mlflow.spanInputs")
@@ -143,7 +147,7 @@ def _row(record: Record, imported: Imported) -> Fields | None:
         "served_model": content.model,
         METADATA: {
             **mapping_of(metadata(record, "tags").get("tags")),
-            **({"feedback": feedback} if (feedback := content.feedback()) else {}),
+            **non_empty(feedback=content.feedback()),
         }
         or None,
     }

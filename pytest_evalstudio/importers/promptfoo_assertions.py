@@ -208,7 +208,9 @@ class Expectations:
     def fields(self) -> dict[str, object]:
         """Return the expectations as fields of a row, and keys that evaluators read."""
         # A case with evaluators of its own needs the one that checks its condition among them.
-        evaluators = {**({"text_matching": {}} if self._conditions else {}), **self._evaluators}
+        evaluators = dict(self._evaluators)
+        if self._conditions:
+            evaluators = {"text_matching": {}, **evaluators}
         schema = {} if self._schema is None else {"json_schema": self._schema}
         return {
             **schema,

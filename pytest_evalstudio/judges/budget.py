@@ -170,28 +170,42 @@ class Budget(Struct, kw_only=True):
     input_tokens: int = 0
     output_tokens: int = 0
     _open: int = 0
+    _queue: list[object] = field(default_factory=list)
 
     async def reserve(self, chars: int, expected: Expected = NOTHING_EXPECTED) -> Grant | str:
         """Return a grant for a call, or why there is none.
 
         It waits while the first call finds out the price, and while calls of this process are open whose
-        price may turn out lower than estimated.
+        price may turn out lower than estimated. Calls are admitted in the order in which they came, so that
+        the first items are complete when the budget is used up.
 
         Args:
             chars: length of the prompt.
             expected: known before the call.
         """
-        while True:
-            admitted = self.purse.update(lambda spending: _admit(spending, self.limits, chars, expected))
-            # Only calls of this process are waited for: another one may never settle its reservations.
-            if admitted == "unknown price" or (admitted == "reserved" and self._open):
+        ticket = object()
+        self._queue.append(ticket)
+        try:
+            while True:
+                if self._queue[0] is ticket:
+                    admitted = self._admitted(chars, expected)
+                    if admitted is not None:
+                        return admitted
                 await asyncio.sleep(WAIT_S)
-                continue
-            if isinstance(admitted, Grant):
-                self.calls += 1
-                self._open += 1
-                return admitted
-            return self._refusal(admitted)
+        finally:
+            self._queue.remove(ticket)
+
+    def _admitted(self, chars: int, expected: Expected) -> Grant | str | None:
+        """Return a grant, why there is none, or None while one may come."""
+        admitted = self.purse.update(lambda spending: _admit(spending, self.limits, chars, expected))
+        # Only calls of this process are waited for: another one may never settle its reservations.
+        if admitted == "unknown price" or (admitted == "reserved" and self._open):
+            return None
+        if isinstance(admitted, Grant):
+            self.calls += 1
+            self._open += 1
+            return admitted
+        return self._refusal(admitted)
 
     def exhausted(self) -> str:
         """Return why no further call will be granted, "" if one may be."""

@@ -22,7 +22,7 @@ LONGEST_QUOTE = 4_000
 """Characters of an unparsable reply that are shown to the judge again, and kept."""
 BEGINNING = 80
 """Characters of it that stand in a message."""
-MOST_REMEMBERED = 10_000
+MAX_REMEMBERED = 10_000
 """Replies that are kept in memory where none are stored."""
 
 T = TypeVar("T")
@@ -31,7 +31,8 @@ T = TypeVar("T")
 class JudgeModel(Protocol):
     """A model that can be asked; `asking.resolve.ModelSession` is one."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     @property
     def stores(self) -> bool: ...
@@ -190,7 +191,7 @@ class _Member:
         task = self._replies.get(key)
         if task is None:
             task = self._replies[key] = asyncio.create_task(self._put(text, question, priority))
-            if self._asked.stores or len(self._replies) > MOST_REMEMBERED:
+            if self._asked.stores or len(self._replies) > MAX_REMEMBERED:
                 task.add_done_callback(lambda _: self._replies.pop(key, None))
         # Other judgements may wait for the same reply, whatever becomes of this one.
         return await asyncio.shield(task)

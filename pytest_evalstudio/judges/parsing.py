@@ -15,7 +15,7 @@ from pytest_evalstudio.text.folding import fold
 from pytest_evalstudio.text.unicode import valid_data
 
 LONGEST_REPLY = 1_000_000  # judges answer in a few hundred tokens; the rest is not read
-MOST_TRIES = 200  # opening braces that are tried; bounds the time of a reply full of them
+MAX_TRIES = 200  # opening braces that are tried; bounds the time of a reply full of them
 
 _THINKING_TAG = re.compile(r"<(/?)(think|thinking|reasoning)>", re.IGNORECASE)
 _BEGINS_OBJECT = re.compile(r"(?:```\w*\s*)?\{")
@@ -170,7 +170,7 @@ def _objects(text: str) -> tuple[list[Any], str]:
         pass
     values, prose = [], []
     position, done = 0, 0
-    for _ in range(MOST_TRIES):
+    for _ in range(MAX_TRIES):
         opening = _next_opening(text, position)
         if opening < 0:
             break
@@ -282,7 +282,9 @@ def _option(value: Any, options: list[str]) -> Any:
         if word == option.lower():
             return option
     if set(options) == {YES, NO}:
-        return YES if word in _YES_WORDS else NO if word in _NO_WORDS else value
+        if word in _YES_WORDS:
+            return YES
+        return NO if word in _NO_WORDS else value
     return value
 
 

@@ -13,7 +13,7 @@ from pytest_evalstudio.metrics.function_words import FUNCTION_WORDS
 from pytest_evalstudio.text.cache import cached_by_text
 from pytest_evalstudio.text.claims import stated_figures, statements_of
 from pytest_evalstudio.text.folding import ZERO_WIDTH, fold_characters
-from pytest_evalstudio.text.numbers import Figure, FigureIndex
+from pytest_evalstudio.text.numbers import Figure, FigureIndex, figure_index
 
 _T = TypeVar("_T")
 
@@ -95,21 +95,26 @@ class TextPart(NamedTuple):
     ends_in_number: bool
 
 
-@dataclass(slots=True)
+@dataclass
 class SourceVocabulary:
     """Vocabulary of source texts.
 
     Attributes:
+        texts: the sources.
         words: stems of content words.
         numbers: canonical values of numbers and numerals.
-        figures: numbers with their units, dates and expressions.
         bigrams: pairs of adjacent stems or values.
     """
 
+    texts: Sequence[str] = ()
     words: set[str] = field(default_factory=set)
     numbers: set[str] = field(default_factory=set)
-    figures: FigureIndex = field(default_factory=FigureIndex)
     bigrams: set[tuple[str, str]] = field(default_factory=set)
+
+    @functools.cached_property
+    def figures(self) -> FigureIndex:
+        """Numbers with their units, dates and expressions; read when an answer has some."""
+        return figure_index(self.texts)
 
     def has_word(self, token: Token) -> bool:
         """Return True if the sources contain the stem of a word, or the value of a numeral."""
@@ -127,12 +132,11 @@ def read_source(texts: Iterable[str], *, with_bigrams: bool = True) -> SourceVoc
     >>> sorted(source.words), source.numbers
     (['percent', 'rate', 'rose'], {'5.25'})
     """
-    source = SourceVocabulary()
-    for text in texts:
+    source = SourceVocabulary(tuple(texts))
+    for text in source.texts:
         words, numbers = _vocabulary(text)
         source.words |= words
         source.numbers |= numbers
-        source.figures.read(text)
         if with_bigrams:
             source.bigrams |= _bigrams(text)
     return source

@@ -12,7 +12,7 @@ from pytest_evalstudio.metrics import porter
 from pytest_evalstudio.text.folding import fold, same_characters
 from pytest_evalstudio.text.words import signs_of, words_of
 
-MOST_PAIRS = 1_500_000_000
+MAX_PAIRS = 1_500_000_000
 """Most pairs of words for ROUGE-L, whose time is their number divided by the bits of a machine word: about a
 second.
 """
@@ -103,14 +103,14 @@ def rouge_l(expected: Sequence[str], answer: Sequence[str]) -> float:
         Fraction from 0.0 to 1.0; higher is better.
 
     Raises:
-        EvaluationError: if the texts together have more than `MOST_PAIRS` pairs of words.
+        EvaluationError: if the texts together have more than `MAX_PAIRS` pairs of words.
 
     Source: Lin, 2004; identical to the rouge-score package.
 
     >>> round(rouge_l("police killed the gunman".split(), "the gunman killed police".split()), 2)
     0.5
     """
-    if len(expected) * len(answer) > MOST_PAIRS:
+    if len(expected) * len(answer) > MAX_PAIRS:
         raise EvaluationError(
             f"texts of {len(expected):,} and {len(answer):,} words are too long for ROUGE-L; shorten one"
         )

@@ -17,7 +17,7 @@ from pytest_evalstudio.metrics.grounding import (
 from pytest_evalstudio.metrics.ranking import missing_documents
 from pytest_evalstudio.text.claims import content_of, stated_figures
 from pytest_evalstudio.text.folding import fold
-from pytest_evalstudio.text.numbers import Figure
+from pytest_evalstudio.text.numbers import Figure, figure_index
 from pytest_evalstudio.text.refusals import is_refusal
 
 RagStage = Literal["not_retrieved", "not_used", "contradicted"]
@@ -79,32 +79,38 @@ def failed_stage(
     >>> failed_stage("I do not know.", "Cards are blocked by phone.", context)
     'not_retrieved'
     """
-    content, source = _content(reference), read_source(context, with_bigrams=False)
+    content = _content(reference) if reference else _NOTHING
     has_labels = bool(expected_documents) and any(sources)
-    if is_refusal(reference) or not (content.words or content.figures or has_labels or condition):
+    if not (content.words or content.figures or has_labels or condition) or (
+        reference and is_refusal(reference)
+    ):
         return None
     if has_labels and missing_documents(expected_documents, sources):
         return "not_retrieved"
-    if not (_meets(condition, context) if condition else _has(source, content, MIN_WORDS_IN_CONTEXT)):
+    if condition:
+        is_retrieved = _meets(condition, context)
+    else:
+        is_retrieved = _has(read_source(context, with_bigrams=False), content, MIN_WORDS_IN_CONTEXT)
+    if not is_retrieved:
         return "not_retrieved"
     vocabulary = read_source([answer], with_bigrams=False)
     if _contradicts(answer, vocabulary, reference, content):
         return "contradicted"
     if _meets(condition, [answer]) if condition else _has_content(vocabulary, content):
         return None
-    return "contradicted" if _has_invented_number(answer, source, question) else "not_used"
+    return "contradicted" if _has_invented_number(answer, context, question) else "not_used"
 
 
 def _meets(condition: Condition, texts: Sequence[str]) -> bool:
     return condition.check(" ".join(texts)).passed
 
 
-def _has_invented_number(answer: str, source: SourceVocabulary, question: str) -> bool:
-    allowed = read_source([question], with_bigrams=False)
-    return any(
-        not source.figures.has(figure) and not allowed.figures.has(figure)
-        for figure in stated_figures(answer)
-    )
+def _has_invented_number(answer: str, context: Sequence[str], question: str) -> bool:
+    figures = stated_figures(answer)
+    if not figures:
+        return False
+    indexes = [figure_index(context), figure_index([question])]
+    return any(not any(index.has(figure) for index in indexes) for figure in figures)
 
 
 class _Content(NamedTuple):
@@ -112,6 +118,9 @@ class _Content(NamedTuple):
 
     words: Sequence[Token]
     figures: Sequence[Figure]
+
+
+_NOTHING = _Content((), ())
 
 
 def _content(text: str) -> _Content:
@@ -129,7 +138,8 @@ def _has_content(vocabulary: SourceVocabulary, content: _Content) -> bool:
 def _has(source: SourceVocabulary, content: _Content, least: float) -> bool:
     """Return True if a source has all numbers, and enough of the words, of a text."""
     words = [source.has_word(token) for token in content.words]
-    return all(map(source.figures.has, content.figures)) and sum(words) >= least * len(words)
+    has_numbers = all(source.figures.has(figure) for figure in content.figures)
+    return has_numbers and sum(words) >= least * len(words)
 
 
 def _contradicts(answer: str, vocabulary: SourceVocabulary, reference: str, content: _Content) -> bool:

@@ -42,9 +42,9 @@ class Counterfactual:
         edits, swapped = 0, []
         # One cheap search decides which patterns are built: most texts name no person.
         words = _LETTERS.findall(text.lower())
-        groups = (
-            () if _words("all").isdisjoint(words) else tuple(TERMS) if self.group == "all" else (self.group,)
-        )
+        groups: tuple[str, ...] = ()
+        if not _words("all").isdisjoint(words):
+            groups = tuple(TERMS) if self.group == "all" else (self.group,)
         for group in groups:
             text, number = _swapped(group, text, _words(group).intersection(words), seed)
             if number:

@@ -12,7 +12,7 @@ from pytest_evalstudio.plots.text import fitted
 from pytest_evalstudio.text.figures import figure
 
 WIDTH, HEIGHT, LINE_HEIGHT = 640, 260, 22
-MOST_LINES = len(COLOURS)
+MAX_LINES = len(COLOURS)
 
 
 class LinePoint(NamedTuple):
@@ -36,9 +36,9 @@ def line_chart(title: str, runs: Sequence[str], lines: Sequence[PlotLine]) -> st
     Args:
         title: caption.
         runs: label of each run, in order.
-        lines: at most `MOST_LINES` are drawn.
+        lines: at most `MAX_LINES` are drawn.
     """
-    shown = lines[:MOST_LINES]
+    shown = lines[:MAX_LINES]
     points = [point for line in shown for point in line.points if point is not None]
     ends = [end for point in points for end in point if end is not None]
     low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)

@@ -100,7 +100,9 @@ def _spoke(metric: Metric, angle: float) -> Spoke:
     x, y = _point(1.0, angle)
     label_x, label_y = _point(1.1, angle)
     # Not x == 0: the sine of π is not exactly 0.
-    anchor = "middle" if abs(x) < 1 else "start" if x > 0 else "end"
+    anchor = "start" if x > 0 else "end"
+    if abs(x) < 1:
+        anchor = "middle"
     return Spoke(metric.name, x, y, label_x, label_y, anchor, _corner(metric, metric.threshold, angle))
 
 

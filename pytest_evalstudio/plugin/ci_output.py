@@ -23,7 +23,7 @@ from pytest_evalstudio.report.ci_output import (
 
 if TYPE_CHECKING:
     from pytest_evalstudio.analysis.comparison.results import Comparison
-    from pytest_evalstudio.plugin.settings import IniSettings
+    from pytest_evalstudio.run.settings import IniSettings
 
 OTHER_ANNOTATIONS = "pytest_github_actions_annotate_failures"
 """Plugin that writes an annotation for each test that fails in its call."""

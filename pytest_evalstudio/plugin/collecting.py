@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.asking.downloads import base_of
+from pytest_evalstudio.core.collecting import uncollected
 from pytest_evalstudio.core.display import visible
 from pytest_evalstudio.core.errors import ConfigurationError, DataError
 from pytest_evalstudio.core.plugins.contrib import contribs, loaded
@@ -21,10 +22,10 @@ from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.formats.suite import TestSuite
 from pytest_evalstudio.plugin.display import CollectionError, clean_failure
 from pytest_evalstudio.plugin.items import EvalItem, mark
-from pytest_evalstudio.plugin.planning import PlannedFile
 from pytest_evalstudio.plugin.private_api import TerminalRepr, UsedFixtures
-from pytest_evalstudio.plugin.project import CollectionLog, Project
-from pytest_evalstudio.plugin.services import Services
+from pytest_evalstudio.run.planning import PlannedFile
+from pytest_evalstudio.run.project import CollectionLog, Project
+from pytest_evalstudio.run.services import Services
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.perturbing.tasks import perturbed_tasks
 from pytest_evalstudio.scoring.perturbing.texts import Perturber
@@ -74,8 +75,8 @@ class EvalFileCollector(pytest.File):
             return
         self.log.files += 1
         if (kind := part_kind(source.data)) is not None:
-            items: Callable[[EvalFileCollector, Source], Iterator[pytest.Item]] = loaded(kind.items)
-            yield from items(self, source)
+            items_of: Callable[[EvalFileCollector, Source], Iterator[pytest.Item]] = loaded(kind.items)
+            yield from items_of(self, source)
             return
         file = self._read(source)
         del source  # the text and the parsed file need more memory than the items
@@ -104,8 +105,9 @@ class EvalFileCollector(pytest.File):
         del file
         if all(task.choice is None for task in collected):
             mark(self, {selected.spec.domain for selected in plan.selected})
-        for task in collected:
-            yield self._item(planned, task)
+        with uncollected():
+            items = [self._item(planned, task) for task in collected]
+        yield from items
         yield from self._items_of_parts(config, collected)
 
     def _read(self, source: Source) -> EvalFile:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from pytest_evalstudio.core.display import printable, visible, visible_lines
-from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.plugin.private_api import (
     ExceptionChainRepr,
     MessageRepr,
@@ -25,20 +23,10 @@ from pytest_evalstudio.plugin.private_api import (
     TerminalWriter,
     terminal_encoding,
 )
-from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.scoring.masking import shown, shown_line
 
 Mask = Callable[[str], str]
 """Returns a text without some secrets."""
-
-
-def shown(text: object) -> str:
-    """Return a message of several lines, masked and with control characters as escapes."""
-    return visible_lines(masked(str(text)))
-
-
-def shown_line(text: object) -> str:
-    """Return a message on one line, masked and with control characters as escapes."""
-    return visible(masked(str(text)))
 
 
 class CollectionError(Exception):
@@ -111,7 +99,8 @@ def clean_failure(failure: object, mask: Mask = str) -> str | TerminalRepr:
         mask: removes the configured secrets, which no pattern recognises.
     """
     if isinstance(failure, MessageRepr):
-        failure.text = "\n".join(shown(mask(line)) for line in failure.text.split("\n"))
+        show = visible_lines if failure.is_masked else shown
+        failure.text = "\n".join([show(mask(line)) for line in failure.text.split("\n")])
         failure.path = visible(failure.path)
         return failure
     if isinstance(failure, ExceptionChainRepr):
@@ -157,25 +146,3 @@ def _clean_location(location: ReprFileLocation | None, mask: Mask) -> None:
     if location is not None:
         location.path = visible(location.path)
         location.message = shown(mask(location.message))
-
-
-def differences(left: Outcome, right: Outcome) -> list[str]:
-    """Return a headline, then a line per field and metric that differs."""
-    lines = [f"Outcome({left.status}) == Outcome({right.status})"]
-    for field in structs.fields(Outcome):
-        first, other = getattr(left, field.name), getattr(right, field.name)
-        if first == other:
-            continue
-        if field.name == "scores":
-            lines += _score_differences(first, other)
-        else:
-            lines.append(f"{field.name}: {first!r} != {other!r}")
-    return lines
-
-
-def _score_differences(left: Mapping[str, float | None], right: Mapping[str, float | None]) -> Iterator[str]:
-    for metric in dict.fromkeys((*left, *right)):
-        if metric not in left or metric not in right:
-            yield f"{metric}: only on the {'left' if metric in left else 'right'}"
-        elif left[metric] != right[metric]:
-            yield f"{metric}: {left[metric]!r} != {right[metric]!r}"

@@ -1,4 +1,4 @@
-"""Scores of an item for other plugins and the terminal: properties, extras of pytest-html, words of -v."""
+"""Figures and texts of an item for other plugins: properties, extras of pytest-html, diffs for editors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 
 from pytest_evalstudio.core.codes import INCOMPLETE
 from pytest_evalstudio.core.display import visible
-from pytest_evalstudio.plugin.display import shown_line
 from pytest_evalstudio.plugin.keys import SCORE
 from pytest_evalstudio.record.codec import iso_time
 from pytest_evalstudio.scoring.confirming import is_unconfirmed
+from pytest_evalstudio.scoring.masking import masked, shown_line
 from pytest_evalstudio.scoring.messages import short, shown_repeat
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.text.figures import figure
@@ -29,6 +29,8 @@ MODEL = f"{PREFIX}.model"
 BASELINE_CLASS = f"{PREFIX}.baseline.class"
 EXTRAS = "extras"
 """Attribute of a report that pytest-html shows."""
+DIFF_CHARS = 20_000
+"""Longer texts are cut: a view that shows them stops responding."""
 
 
 def set_properties(
@@ -66,7 +68,7 @@ def _properties(
     result: Result, evaluators: Iterable[ConfiguredEvaluator]
 ) -> Iterator[tuple[str, str | float]]:
     task = result.task
-    yield CASE, shown_line(task.key)
+    yield CASE, visible(task.key)
     yield _property("model", shown_line(task.model.label))
     stored = [case.answer.stored_at for case in result.answers if case.answer.stored_at is not None]
     if stored:
@@ -138,3 +140,26 @@ def _table(properties: Iterable[tuple[str, Any]]) -> dict[str, Any]:
         "mime_type": None,
         "extension": None,
     }
+
+
+def pass_on_comparison(config: pytest.Config, result: Result) -> None:
+    """Pass the answer of a failing item and the expected one to plugins that show their difference.
+
+    PyCharm's test view shows the difference of the last comparison of a failing test.
+    """
+    if not result.answers:
+        return
+    case = result.answers[shown_repeat(result)]
+    if not (case.expected_output and case.has_text) or case.answer.turns:
+        return
+    # Without pytest's own implementation, which would compute a difference that nothing prints.
+    assertion_plugin = config.pluginmanager.getplugin("assertion")
+    call = config.pluginmanager.subset_hook_caller(
+        "pytest_assertrepr_compare", remove_plugins=[assertion_plugin]
+    )
+    call(
+        config=config,
+        op="==",
+        left=masked(case.actual_output)[:DIFF_CHARS],
+        right=masked(case.expected_output)[:DIFF_CHARS],
+    )

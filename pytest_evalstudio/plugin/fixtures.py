@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar, Unpack, cast, overload
 
 import pytest
+from msgspec import structs
 
 from pytest_evalstudio.api.asked_models import AskedModel, DataclassInstance
 from pytest_evalstudio.api.builders import CaseFieldsWithCorpus, case_of_data, is_data, make_case
+from pytest_evalstudio.api.scores import readable
 from pytest_evalstudio.asking.case_types import case_fault
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
@@ -24,16 +26,16 @@ from pytest_evalstudio.formats.files import read
 from pytest_evalstudio.formats.kinds import read_source
 from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.formats.suite import TestSuite
-from pytest_evalstudio.plugin.display import shown, usage_error
-from pytest_evalstudio.plugin.editors import pass_on_comparison
-from pytest_evalstudio.plugin.figures import set_properties
+from pytest_evalstudio.plugin.display import usage_error
+from pytest_evalstudio.plugin.figures import pass_on_comparison, set_properties
 from pytest_evalstudio.plugin.late_fixtures import GENERAL, PREFIX, FixtureFunction
-from pytest_evalstudio.plugin.loops import is_loop_running
 from pytest_evalstudio.plugin.perturbed_cases import perturb_fixture
-from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.plugin.reports import CHECKS
-from pytest_evalstudio.plugin.scores import readable
-from pytest_evalstudio.plugin.services import Services
+from pytest_evalstudio.run.loops import is_loop_running
+from pytest_evalstudio.run.project import Project
+from pytest_evalstudio.run.services import Services
+from pytest_evalstudio.scoring.identifiers import safe_identifier
+from pytest_evalstudio.scoring.masking import shown
 from pytest_evalstudio.scoring.messages import explain, misses
 from pytest_evalstudio.scoring.pipeline import Pipeline
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
@@ -168,7 +170,9 @@ class Check:
             selected = plan.alone(self._selected.id, options) if options else self._selected
         except ConfigurationError as exc:
             raise exc.with_traceback(None) from None
-        tasks = [answered_task(case, selected) for case in cases]
+        tasks = [
+            answered_task(structs.replace(case, key=safe_identifier(case.key)), selected) for case in cases
+        ]
         if is_family:
             for task in tasks[1:]:
                 task.source = tasks[0]

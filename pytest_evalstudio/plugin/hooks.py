@@ -62,6 +62,13 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
 
 
+def _restore_collector(config: pytest.Config) -> None:
+    """Let the garbage collector search as before the items were prepared."""
+    if FROZEN in config.stash:
+        gc.unfreeze()
+        gc.set_threshold(*config.stash[FROZEN])
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Replace URLs of suites among the arguments by the files they are stored in."""
@@ -74,7 +81,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers, and refuse malformed options before anything runs."""
     # Runs last, after the garbage collection of pytest's own clean-up.
-    config.add_cleanup(lambda: gc.unfreeze() if FROZEN in config.stash else None)
+    config.add_cleanup(lambda: _restore_collector(config))
     add_markers(config)
     config.pluginmanager.register(SessionHooks(config), "evalstudio-watch")
     check_ini(config)
@@ -164,11 +171,11 @@ class SessionHooks:
         """Put a finished item into the record; reports of workers carry theirs."""
         payload = getattr(report, PAYLOAD, None)
         if payload is not None and not hasattr(self.config, "workerinput"):
-            from pytest_evalstudio.plugin.payload import Payload
+            from pytest_evalstudio.run.payload import Payload
 
-            recorder = eval_session(self.config).recorder
-            recorder.receive(Payload.received(payload))
-            recorder.ci_output.note(report)
+            session = eval_session(self.config)
+            session.recorder.receive(Payload.received(payload))
+            session.ci_output.note(report)
             delattr(report, PAYLOAD)  # pytest keeps the report to the end
         self._counts.note(report)
         if gate := getattr(report, GATE, ""):
@@ -196,8 +203,8 @@ class SessionHooks:
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
         """Write the results of the gates over scored tables; where nothing was collected, what could be."""
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
-            from pytest_evalstudio.plugin.display import shown_line
             from pytest_evalstudio.plugin.files import uncollected_line
+            from pytest_evalstudio.scoring.masking import shown_line
 
             if line := uncollected_line(self.config):
                 terminalreporter.write_line(f"evalstudio: {shown_line(line)}")
@@ -215,7 +222,7 @@ class SessionHooks:
         """Send the reports of our items from a worker in a compact form."""
         data = yield
         if data is not None and hasattr(report, ITEM) and hasattr(self.config, "workerinput"):
-            from pytest_evalstudio.plugin.payload import pack
+            from pytest_evalstudio.plugin.packing import pack
 
             pack(data)
         return data
@@ -224,7 +231,7 @@ class SessionHooks:
     def pytest_report_from_serializable(self, data: dict[str, Any]) -> Generator[None, Any, Any]:
         """Restore a report that a worker sent in its compact form."""
         if ITEM in data:
-            from pytest_evalstudio.plugin.payload import unpack
+            from pytest_evalstudio.plugin.packing import unpack
 
             unpack(data)
         return (yield)
@@ -311,7 +318,7 @@ class EvalHooks:
 
     def pytest_report_collectionfinish(self, config: pytest.Config) -> list[str]:
         """Announce a continuation; name under -v the near misses of evaluation files."""
-        from pytest_evalstudio.plugin.display import shown_line
+        from pytest_evalstudio.scoring.masking import shown_line
 
         lines = [shown_line(self.session.announcement)] if self.session.announcement else []
         near_misses = self.session.log.near_misses
@@ -354,9 +361,9 @@ class EvalHooks:
     @pytest.hookimpl(tryfirst=True)
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> list[str] | None:
         """Explain a failed comparison: of a score by its case, of two outcomes by the fields that differ."""
+        from pytest_evalstudio.api.scores import differences, explained
         from pytest_evalstudio.core.outcomes import Outcome
-        from pytest_evalstudio.plugin.display import differences, shown_line
-        from pytest_evalstudio.plugin.scores import explained
+        from pytest_evalstudio.scoring.masking import shown_line
 
         if op == "==" and isinstance(left, Outcome) and isinstance(right, Outcome):
             return [shown_line(line) for line in differences(left, right)]

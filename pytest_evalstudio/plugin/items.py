@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import os
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,17 +14,24 @@ from typing import Any
 import pytest
 
 from pytest_evalstudio.core.cases import Case
-from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, ThresholdMissed
-from pytest_evalstudio.plugin.chunks import ItemChunk
-from pytest_evalstudio.plugin.figures import MODEL, set_properties
-from pytest_evalstudio.plugin.models import Models
-from pytest_evalstudio.plugin.payload import Payload
-from pytest_evalstudio.plugin.planning import PlannedFile, PlannedItem
+from pytest_evalstudio.core.errors import (
+    ConfigurationError,
+    EvalStudioError,
+    EvaluationError,
+    ThresholdMissed,
+)
+from pytest_evalstudio.core.progress import ProgressDisplay
+from pytest_evalstudio.plugin.figures import MODEL, pass_on_comparison, set_properties
 from pytest_evalstudio.plugin.private_api import FixtureItem, UsedFixtures, fixture_is_visible
-from pytest_evalstudio.plugin.settings import Shard
+from pytest_evalstudio.plugin.terminal.progress import progress_of
 from pytest_evalstudio.record.schema import Attempt
+from pytest_evalstudio.run.chunks import ItemChunk
+from pytest_evalstudio.run.models import Models
+from pytest_evalstudio.run.payload import Payload
+from pytest_evalstudio.run.planning import PlannedFile, PlannedItem
+from pytest_evalstudio.run.settings import Shard
 from pytest_evalstudio.scoring.confirming import is_unconfirmed
-from pytest_evalstudio.scoring.messages import doubts, explain, headline, misses, skip_reason
+from pytest_evalstudio.scoring.messages import doubts, explain, has_misses, headline, skip_reason
 from pytest_evalstudio.scoring.perturbing.where import marker_name
 from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo, item_name
@@ -184,7 +192,7 @@ class EvalItem(FixtureItem):
         if result.not_run:
             raise pytest.skip.Exception(f"not run: {headline(result)}", _use_item_location=True)
         if result.errors:
-            raise EvaluationError(explain(result))
+            raise _explained(EvaluationError, result)
         if reason := skip_reason(result):
             raise pytest.skip.Exception(reason, _use_item_location=True)
 
@@ -194,12 +202,10 @@ class EvalItem(FixtureItem):
             from pytest_evalstudio.scoring.confirmation import confirmation_sentence
 
             self.add_report_section("call", "evalstudio", f"{confirmation_sentence(result.confirmation)}\n")
-        elif misses(result):
-            from pytest_evalstudio.plugin.editors import pass_on_comparison
-
+        elif has_misses(result):
             pass_on_comparison(self.config, result)
             baseline = self.chunk.evaluation.services.baseline
-            raise baseline.fault(self.planned, result) if baseline else ThresholdMissed(explain(result))
+            raise baseline.fault(self.planned, result) if baseline else _explained(ThresholdMissed, result)
         for line in doubts(result):
             self.add_report_section("call", "evalstudio", f"{line}\n")
 
@@ -220,8 +226,40 @@ class EvalItem(FixtureItem):
         self.planned = dataclasses.replace(self.planned, task=FINISHED)
         self.reported = None
 
+    def has_timeout(self) -> bool:
+        """Return whether pytest-timeout ends the item if it takes too long."""
+        return _has_timeout(self)
+
+    def progress(self, beginning: str) -> ProgressDisplay:
+        """Return the display of what the item waits for."""
+        return progress_of(self, self.task.model.label, beginning)
+
     def _result(self) -> Result:
         return self.chunk.result(self.planned, self.task, self)
+
+
+def _has_timeout(item: pytest.Item) -> bool:
+    """Return whether pytest-timeout ends an item that takes too long."""
+    config = item.config
+    if not config.pluginmanager.hasplugin("timeout"):
+        return False
+    return item.get_closest_marker("timeout") is not None or _timeout_of_session(config)
+
+
+def _timeout_of_session(config: pytest.Config) -> bool:
+    """Return whether pytest-timeout has a limit for every item."""
+    try:
+        limits = (config.getoption("timeout", None), config.getini("timeout"))
+    except (ValueError, KeyError):
+        return False
+    return any(float(limit or 0) > 0 for limit in (*limits, os.environ.get("PYTEST_TIMEOUT")))
+
+
+def _explained(kind: type[EvaluationError | ThresholdMissed], result: Result) -> EvalStudioError:
+    """Return the exception of an item, whose message is masked part by part."""
+    fault = kind(explain(result))
+    fault.is_masked = True
+    return fault
 
 
 class RecordedItem(FixtureItem):

@@ -19,8 +19,8 @@ SCORED = "evalstudio_scored"
 """Attribute of a test report: "failed" or "error", the verdict of the evaluation whatever pytest reports."""
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
-FROZEN = pytest.StashKey[bool]()
-"""Set where the garbage collector leaves the collected items alone."""
+FROZEN = pytest.StashKey[tuple[int, int, int]]()
+"""Thresholds of the garbage collector before it was told to leave the collected items alone."""
 UNCOLLECTED = pytest.StashKey[dict[str, None]]()
 """Node ids that pytest could not collect, each once: several workers of xdist report the same."""
 SCORE = "evalstudio_score"

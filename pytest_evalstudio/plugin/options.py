@@ -15,8 +15,8 @@ from pytest_evalstudio.core.plugins.index import OPTIONS as PART_OPTIONS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_evalstudio.plugin.declared import DeclaredConfiguration
-    from pytest_evalstudio.plugin.settings import IniSettings, Settings
+    from pytest_evalstudio.run.declared import DeclaredConfiguration
+    from pytest_evalstudio.run.settings import IniSettings, Settings
 
 FILES = ("*suite*", "*lab*", "*dataset*", "*workflow*", "*_scores.*")
 """Names of files that are looked at while a folder is walked."""
@@ -225,7 +225,7 @@ def ini_settings(get: Callable[[str], Any]) -> IniSettings:
     Raises:
         ConfigurationError: for a value of another type, or none of the choices.
     """
-    from pytest_evalstudio.plugin.settings import IniSettings
+    from pytest_evalstudio.run.settings import IniSettings
 
     values = {key: _ini_value(key, get(f"evalstudio_{key}")) for key in INI_KEYS}
     values["policy"] = values.pop("pass")  # no field of a class can have this name
@@ -263,9 +263,9 @@ def nearest_declared(config: pytest.Config, folder: Path) -> DeclaredConfigurati
     # Asked each time: a conftest.py may be loaded later.
     if not config.hook.pytest_evalstudio_configuration.get_hookimpls():
         return None
-    from pytest_evalstudio.plugin.declared import DeclaredConfigurations
+    from pytest_evalstudio.run.declared import HOOK, DeclaredConfigurations
 
-    return DeclaredConfigurations(config).nearest(folder)
+    return DeclaredConfigurations(getattr(config.hook, HOOK), config.rootpath).nearest(folder)
 
 
 def settings_of(config: pytest.Config) -> Settings:
@@ -276,7 +276,7 @@ def settings_of(config: pytest.Config) -> Settings:
     """
     from pytest_evalstudio.core.errors import ConfigurationError
     from pytest_evalstudio.plugin.display import usage_error
-    from pytest_evalstudio.plugin.settings import CommandLine, Settings
+    from pytest_evalstudio.run.settings import CommandLine, Settings
 
     option = config.option
     try:

@@ -12,9 +12,10 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.origins import SOURCE
 from pytest_evalstudio.formats.keys import Numbered
-from pytest_evalstudio.plugin.display import shown, usage_error
-from pytest_evalstudio.plugin.project import Project
-from pytest_evalstudio.plugin.services import Services
+from pytest_evalstudio.plugin.display import usage_error
+from pytest_evalstudio.run.project import Project
+from pytest_evalstudio.run.services import Services
+from pytest_evalstudio.scoring.masking import shown
 from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
 from pytest_evalstudio.scoring.perturbing.tasks import perturbed_cases
 from pytest_evalstudio.scoring.perturbing.texts import Perturber

@@ -50,12 +50,16 @@ class MessageRepr(ExceptionChainRepr):
     """A failure shown by its message alone, as `excinfo.getrepr(style="value")` shows it.
 
     pytest keeps all failures to the end, so that what it reads of them is made when it reads it.
+
+    Attributes:
+        is_masked: whether the text is known to be without personal data and secrets.
     """
 
-    __slots__ = ("_line", "_sections", "path", "text")
+    __slots__ = ("_line", "_sections", "is_masked", "path", "text")
 
-    def __init__(self, text: str, path: str, line: int) -> None:
+    def __init__(self, text: str, path: str, line: int, *, is_masked: bool = False) -> None:
         self.text = text
+        self.is_masked = is_masked
         self.path = path
         self._line = line
         self._sections: list[tuple[str, str, str]] | None = None
@@ -201,7 +205,9 @@ class FixtureItem(pytest.Item):
         """Return the text of a failure; used for errors of the set-up, too, and by `repr_failure`."""
         if not isinstance(excinfo.value, self.expected_faults):
             return super()._repr_failure_py(excinfo, style)
-        return MessageRepr(str(excinfo.value), str(self.path), (self.reportinfo()[1] or 0) + 1)
+        line = (self.reportinfo()[1] or 0) + 1
+        is_masked = getattr(excinfo.value, "is_masked", False)
+        return MessageRepr(str(excinfo.value), str(self.path), line, is_masked=is_masked)
 
 
 def fixture_is_visible(item: pytest.Item, name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,7 +14,7 @@ import pytest
 from pytest_evalstudio.core.codes import ItemCode
 from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.text import excerpt
-from pytest_evalstudio.plugin.display import Mask, clean_report, shown_line
+from pytest_evalstudio.plugin.display import Mask, clean_report
 from pytest_evalstudio.plugin.figures import show_figures
 from pytest_evalstudio.plugin.items import ATTEMPTS, INDEX, EvalItem, RecordedItem
 from pytest_evalstudio.plugin.keys import (
@@ -26,20 +27,19 @@ from pytest_evalstudio.plugin.keys import (
     PAYLOAD,
     SCORED,
 )
-from pytest_evalstudio.plugin.payload import Payload
-from pytest_evalstudio.plugin.planning import PlannedItem, RunPlan, run_wide
-from pytest_evalstudio.plugin.project import Project
-from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.record.items import ItemHead
 from pytest_evalstudio.record.schema import Attempt, Tables, VerdictWord
+from pytest_evalstudio.run.payload import Payload
+from pytest_evalstudio.run.planning import PlannedItem, RunPlan, run_wide
+from pytest_evalstudio.run.project import Project
+from pytest_evalstudio.run.services import Services
 from pytest_evalstudio.scoring.confirming import is_unconfirmed
-from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.scoring.masking import masked, shown_line
 from pytest_evalstudio.scoring.messages import (
     brief_headline,
     error_cause,
     failure_signature,
     has_misses,
-    misses,
 )
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 from pytest_evalstudio.scoring.recording import BROKEN, attempt_of, item_entry
@@ -87,7 +87,7 @@ class ReportContext:
         """Return the evaluators of the record's header by id."""
         return run_wide(self.project, self.plan)
 
-    @property
+    @functools.cached_property
     def segments(self) -> tuple[str, ...]:
         """Return the names of the metadata by which a comparison groups items."""
         return tuple(self.project.settings.session.comparison.segments)
@@ -125,8 +125,9 @@ def amend_report(
 def _attach_summary(item: EvalItem, report: pytest.TestReport, result: Result, mask: Mask) -> None:
     """Attach the reason on one line, what fails the item, and the cause of an error."""
     question = shown_line(excerpt(masked(mask(item.task.case.question)), QUESTION_CHARS))
-    setattr(report, BRIEF, [mask(brief_headline(result))[:BRIEF_CHARS], question])
-    setattr(report, LIKENESS, [_original_nodeid(item), failure_signature(result)])
+    # Most failures share their reasons; pytest keeps all reports to the end.
+    setattr(report, BRIEF, [sys.intern(mask(brief_headline(result))[:BRIEF_CHARS]), question])
+    setattr(report, LIKENESS, [_original_nodeid(item), sys.intern(failure_signature(result))])
     if result.errors:
         cause, lines = error_cause(result)
         setattr(report, CAUSE, [hashlib.sha256(cause.encode()).hexdigest(), mask(lines)])
@@ -187,7 +188,7 @@ def _share_values(item: EvalItem, report: pytest.TestReport) -> None:
         return
     if report.keywords == earlier.keywords:
         report.keywords = earlier.keywords
-    if report.when == "call" and report.user_properties == earlier.user_properties:
+    if report.user_properties == earlier.user_properties:
         report.user_properties = earlier.user_properties
 
 
@@ -250,7 +251,7 @@ def _payload(item: EvalItem, report: pytest.TestReport, context: ReportContext) 
         test_key=task.case.test_key,
         model_key=task.model.key,
         code=_code(result, report, is_not_run=is_not_run),
-        reason=_reason(report) if result is None or not (result.errors or misses(result)) else "",
+        reason=_reason(report) if result is None or not (result.errors or has_misses(result)) else "",
         xfail=task.xfail,
         attempts=_attempts(item),
     )

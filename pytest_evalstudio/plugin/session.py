@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import gc
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,16 @@ from msgspec import structs
 
 from pytest_evalstudio.asking.runs import AskingRun, UnfinishedRun
 from pytest_evalstudio.core.errors import ConfigurationError, EvalStudioError
-from pytest_evalstudio.plugin.display import FileWarnings, SafeTerminal, shown_line, usage_error
-from pytest_evalstudio.plugin.failure_display import FailureDisplay
+from pytest_evalstudio.plugin.display import FileWarnings, SafeTerminal, usage_error
 from pytest_evalstudio.plugin.figures import PREFIX as PROPERTIES
 from pytest_evalstudio.plugin.keys import COUNTS, FROZEN, SPENT
 from pytest_evalstudio.plugin.late_fixtures import PREFIX, evaluates
 from pytest_evalstudio.plugin.options import settings_of
-from pytest_evalstudio.plugin.planning import (
+from pytest_evalstudio.plugin.private_api import add_suite_property
+from pytest_evalstudio.plugin.reports import Announced, ReportContext
+from pytest_evalstudio.plugin.terminal.failure_display import FailureDisplay
+from pytest_evalstudio.record.outputs import UNFINISHED
+from pytest_evalstudio.run.planning import (
     CaseOfModel,
     RunPlan,
     announcement,
@@ -28,11 +32,9 @@ from pytest_evalstudio.plugin.planning import (
     question_count,
     run_inputs,
 )
-from pytest_evalstudio.plugin.private_api import add_suite_property
-from pytest_evalstudio.plugin.project import CollectionLog, Project
-from pytest_evalstudio.plugin.reports import Announced, ReportContext
-from pytest_evalstudio.plugin.services import Services
-from pytest_evalstudio.record.outputs import UNFINISHED
+from pytest_evalstudio.run.project import CollectionLog, Project
+from pytest_evalstudio.run.services import Services
+from pytest_evalstudio.scoring.masking import shown_line
 from pytest_evalstudio.scoring.model_provider import ModelProvider
 from pytest_evalstudio.text.figures import counted
 
@@ -40,16 +42,52 @@ if TYPE_CHECKING:
     from pytest_evalstudio.analysis.analyse import Analysis
     from pytest_evalstudio.asking.runs import RunInputs
     from pytest_evalstudio.core.plugins.registry import Registry
+    from pytest_evalstudio.plugin.ci_output import CiOutput
     from pytest_evalstudio.plugin.items import EvalItem, RecordedItem
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
-    from pytest_evalstudio.plugin.recorder import Recorder
     from pytest_evalstudio.plugin.sharing import WorkerPlan
+    from pytest_evalstudio.run.recorder import Recorder
+
+
+COLLECTION_INTERVAL = 5_000
+"""New objects from which on the garbage collector searches them; all are searched after 600,000."""
 
 
 @functools.cache
 def end_quickly() -> None:
     """Skip the search for garbage when the process ends: 0.1 s in any run, over a second in a large one."""
     atexit.register(gc.freeze)
+
+
+class SharedTimes:
+    """Time that tests take in several workers, beside that which a process takes to start.
+
+    Args:
+        workers: of the run.
+    """
+
+    def __init__(self, *, workers: int) -> None:
+        self._workers = workers
+        self._start_s = time.process_time()
+        self._began = time.perf_counter()
+        self._tests_s = 0.0
+
+    def end(self) -> None:
+        """Take the time at which all tests have ended."""
+        self._tests_s = time.perf_counter() - self._began
+
+    @property
+    def hint(self) -> str:
+        """Return that one process would be quicker, "" where it would not surely be.
+
+        One process needs at most the time of all workers, and starts once; with workers, it starts twice.
+        """
+        if self._workers < 2 or (self._workers - 1) * self._tests_s >= self._start_s:
+            return ""
+        return (
+            f"the tests took {self._tests_s:.1f} s, and the start of a process {self._start_s:.1f} s;"
+            " this run is quicker without -n"
+        )
 
 
 class EvalSession:
@@ -80,6 +118,7 @@ class EvalSession:
         self.failures = FailureDisplay()
         self._session: pytest.Session | None = None
         self._shared: WorkerPlan | None = None
+        self._shared_times: SharedTimes | None = None
 
     def _register(self, registry: Registry) -> None:
         self.config.hook.pytest_evalstudio_register.call_historic(kwargs={"registry": registry})
@@ -90,11 +129,17 @@ class EvalSession:
     @functools.cached_property
     def recorder(self) -> Recorder:
         """Return the writer of record and report, used in one process only."""
-        from pytest_evalstudio.plugin.ci_output import CiOutput
-        from pytest_evalstudio.plugin.recorder import Recorder
+        from pytest_evalstudio.run.recorder import Recorder
 
-        ci_output = CiOutput(self.config, self.settings.command_line.ini)
-        return Recorder(self.project, self.services.run, self.services.closing, ci_output, self._sections)
+        services = self.services
+        return Recorder(self.project, services.run, services.closing, self.ci_output.write, self._sections)
+
+    @functools.cached_property
+    def ci_output(self) -> CiOutput:
+        """Return the formats of CI services that are written with the report."""
+        from pytest_evalstudio.plugin.ci_output import CiOutput
+
+        return CiOutput(self.config, self.settings.command_line.ini)
 
     def _sections(self, analysis: Analysis) -> list[tuple[str, str]]:
         sections = self.config.hook.pytest_evalstudio_report_sections(analysis=analysis)
@@ -194,7 +239,11 @@ class EvalSession:
             # The collector would search modules and items again and again: 8 % of the processor time of a run
             # of two cases, more of a large one.
             gc.freeze()
-            self.config.stash[FROZEN] = True
+            young, middle, old = self.config.stash[FROZEN] = gc.get_threshold()
+            # With few objects left to search, the next searches of all come soon and grow with the reports
+            # that pytest keeps: a tenth of the processor time of a large run.
+            if young:  # with 0 the user has switched the collector off
+                gc.set_threshold(max(young, COLLECTION_INTERVAL), middle, old)
             end_quickly()
 
     def _begin_estimate(self, inputs: RunInputs | None) -> None:
@@ -210,8 +259,8 @@ class EvalSession:
         baseline.check([item.planned for item in items])
         for item in items:
             self.collected.update(item.planned.cases_of_models)
-            if self.settings.expects_known_failures and (mark := baseline.known_failure(item.planned)):
-                item.add_marker(mark)
+            if self.settings.expects_known_failures and (fault := baseline.expected_fault(item.planned)):
+                item.add_marker(pytest.mark.xfail(reason=fault.reason, raises=fault.kind, strict=False))
 
     def _plan(
         self,
@@ -221,9 +270,8 @@ class EvalSession:
         inputs: RunInputs | None,
     ) -> RunPlan:
         """Put the items that will run into chunks, and return the plan of this process."""
-        from pytest_evalstudio.plugin.chunks import Evaluation, chunks_of, open_pipelines
         from pytest_evalstudio.plugin.items import INDEX
-        from pytest_evalstudio.plugin.pacing import Pacing
+        from pytest_evalstudio.run.chunks import Evaluation, Pacing, chunks_of, open_pipelines
 
         planned = [item.planned for item in items]
         for index, test in enumerate(session.items if self.settings.shard is None else ()):
@@ -235,7 +283,7 @@ class EvalSession:
         )
         evaluation = Evaluation(
             services=self.services,
-            pacing=Pacing(self.config),
+            pacing=Pacing(grows=self._item_may_end_run),
             confirmation=self.services.confirmation(planned),
             import_report=lambda: self.recorder.import_ahead(),
         )
@@ -254,10 +302,15 @@ class EvalSession:
             questions=question_count(planned),
         )
 
+    @property
+    def _item_may_end_run(self) -> bool:
+        option = self.config.option
+        return bool(option.maxfail or getattr(option, "stepwise", False))
+
     def _send(self, plan: RunPlan, items: Sequence[EvalItem]) -> None:
         """Send the plan of this worker to the controller, which replies with the run."""
-        from pytest_evalstudio.plugin.planning import run_wide
         from pytest_evalstudio.plugin.sharing import receive_run, send_plan, worker_plan
+        from pytest_evalstudio.run.planning import run_wide
 
         collected = self.collected if self.services.baseline is not None else ()
         evaluators = run_wide(self.project, plan) if items else {}
@@ -282,8 +335,8 @@ class EvalSession:
         """
         if not self.settings.command_line.is_worker:
             raise usage_error(message)
-        from pytest_evalstudio.plugin.display import shown
         from pytest_evalstudio.plugin.sharing import WorkerPlan, send_plan
+        from pytest_evalstudio.scoring.masking import shown
 
         send_plan(self.config, WorkerPlan(usage_error=shown(message)))
 
@@ -294,6 +347,7 @@ class EvalSession:
             pytest.UsageError: if the output folder cannot be used.
         """
         self._shared = plan
+        self._shared_times = SharedTimes(workers=len(self.config.getoption("tx", ())))
         self.collected.update(plan.collected)
         self.has_deselected |= plan.deselected
         end_quickly()
@@ -319,8 +373,8 @@ class EvalSession:
         Raises:
             pytest.UsageError: if a model or judge is not available.
         """
-        from pytest_evalstudio.plugin.estimates import estimate_lines
         from pytest_evalstudio.plugin.items import EvalItem, RecordedItem
+        from pytest_evalstudio.run.estimates import estimate_lines
 
         items = [item.planned for item in session.items if isinstance(item, EvalItem)]
         others = sum(isinstance(item, RecordedItem) or evaluates(item) for item in session.items)
@@ -349,8 +403,10 @@ class EvalSession:
                 self._finish_record(session, exit_status)
 
     def _finish_record(self, session: pytest.Session, exit_status: int) -> None:
-        from pytest_evalstudio.plugin.closing import session_result
+        from pytest_evalstudio.plugin.terminal.closing import session_result
 
+        if self._shared_times is not None:
+            self._shared_times.end()
         self._session = session
         if session.config.stash[COUNTS].overruled and exit_status == pytest.ExitCode.OK:
             exit_status = session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -389,10 +445,10 @@ class EvalSession:
                 terminal.write_line(output.failure, red=True)
             elif output.report is not None:
                 if option.verbose > 0:
-                    from pytest_evalstudio.plugin.summary import write_details
+                    from pytest_evalstudio.plugin.terminal.summary import write_details
 
                     write_details(terminal, output, self.settings.command_line)
-                self.recorder.ci_output.annotate(reporter)
+                self.ci_output.annotate(reporter)
         if self.log.files and not (
             (self.has_record and self.recorder.has_items)
             or option.collectonly
@@ -409,7 +465,15 @@ class EvalSession:
     def write_end(self, reporter: Any) -> None:
         """Write the end of the run, after everything else that pytest writes."""
         if self.has_record:
-            from pytest_evalstudio.plugin.closing import write_end
+            from pytest_evalstudio.plugin.terminal.closing import write_end
 
             exit_status = int(self._session.exitstatus) if self._session is not None else 0
-            write_end(self.config, SafeTerminal(reporter), self.recorder.output, self.settings, exit_status)
+            hint = self._shared_times.hint if self._shared_times is not None else ""
+            write_end(
+                self.config,
+                SafeTerminal(reporter),
+                self.recorder.output,
+                self.settings,
+                exit_status,
+                workers=hint,
+            )

@@ -16,11 +16,11 @@ from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome, Verdict
 from pytest_evalstudio.plugin.items import INDEX, EvalItem
 from pytest_evalstudio.plugin.keys import PLAN_CHANNEL
-from pytest_evalstudio.plugin.payload import Payload, PayloadLine
-from pytest_evalstudio.plugin.planning import CaseOfModel, RunPlan
 from pytest_evalstudio.plugin.reports import Announced, item_tables
 from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import Item, RecordRow, Tables
+from pytest_evalstudio.run.payload import Payload, PayloadLine
+from pytest_evalstudio.run.planning import CaseOfModel, RunPlan
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator
 

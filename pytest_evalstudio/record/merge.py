@@ -60,6 +60,7 @@ def _copy(readers: Sequence[RecordReader], writer: RecordWriter) -> None:
                 documents=run.documents,
                 arena=run.arena,
                 causes=run.causes,
+                holdout=run.holdout,
                 spans=run.spans,
             )
         )

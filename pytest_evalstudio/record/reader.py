@@ -136,6 +136,7 @@ class RecordReader:
                 self.run.documents.update(line.documents)
                 self.run.arena.update(line.arena)
                 self.run.causes.update(line.causes)
+                self.run.holdout.update(line.holdout)
                 extend_spans(self.run.spans, line.spans)
                 files.update(line.files)
         return completed(self.run, files)

@@ -16,6 +16,7 @@ from pytest_evalstudio.core.plugins.parameters import ParameterSpec
 from pytest_evalstudio.core.problems import Problem
 from pytest_evalstudio.record.arena import ArenaEntry
 from pytest_evalstudio.record.causes import CauseEntry
+from pytest_evalstudio.record.holdout import HoldoutEntry
 from pytest_evalstudio.record.items import (
     VERDICTS,
     Attempt,
@@ -376,6 +377,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         steps: steps of workflows by node id.
         arena: pairs of models that were compared, by node id.
         causes: of regressed cases, by node id.
+        holdout: gap between open and hidden half, by the path of the suite.
         spans: evaluator id to the time in which it scored.
         continues: start of the interrupted run that this one continues, ISO 8601; "" for a new run.
         judging: None where no judge was asked.
@@ -383,6 +385,7 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
         commit, branch: of the tested project's repository, "" where they are not known.
         documents: names of local documents, as rows name them, to the SHA-256 of their content in
             hexadecimal.
+        compared_with: the baseline of the run, in a history; "" where it had none.
         baseline: None for the record of a run itself.
         shards: None where the record has all items of the run.
         uncollected: files and tests that pytest could not collect, by node id.
@@ -414,7 +417,9 @@ class Run(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
     causes: dict[str, CauseEntry] = {}
+    holdout: dict[str, HoldoutEntry] = {}
     spans: dict[str, EvaluatorSpan] = {}
+    compared_with: str = ""
     baseline: Baseline | None = None
     shards: Shards | None = None
     uncollected: tuple[str, ...] = ()
@@ -445,6 +450,7 @@ class Tables(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="k
     documents: dict[str, str] = {}
     arena: dict[str, ArenaEntry] = {}
     causes: dict[str, CauseEntry] = {}
+    holdout: dict[str, HoldoutEntry] = {}
     spans: dict[str, EvaluatorSpan] = {}
 
     def __bool__(self) -> bool:

@@ -14,7 +14,7 @@ from pytest_evalstudio.record.codec import encode_line
 from pytest_evalstudio.record.schema import EvaluatorSpan, FileEntry, Item, Run, Tables
 
 FILE = "record.jsonl"
-TABLES = ("evaluators", "models", "files", "steps", "documents", "arena", "causes", "spans")
+TABLES = ("evaluators", "models", "files", "steps", "documents", "arena", "causes", "holdout", "spans")
 """Parts of the header that grow during the run."""
 
 
@@ -73,6 +73,7 @@ class RecordWriter:
             },
             arena={key: entry for key, entry in tables.arena.items() if key not in self.run.arena},
             causes=tables.causes,
+            holdout=tables.holdout,
             spans=tables.spans,
         )
         if not new:
@@ -83,6 +84,7 @@ class RecordWriter:
         self.run.documents.update(new.documents)
         self.run.arena.update(new.arena)
         self.run.causes.update(new.causes)
+        self.run.holdout.update(new.holdout)
         extend_spans(self.run.spans, new.spans)
         self._files.update(new.files)
         self._write(encode_line(new))
@@ -148,6 +150,7 @@ def completed(run: Run, files: dict[str, FileEntry]) -> Run:
         documents=dict(sorted(run.documents.items())),
         arena=dict(sorted(run.arena.items())),
         causes=dict(sorted(run.causes.items())),
+        holdout=dict(sorted(run.holdout.items())),
         spans=dict(sorted(run.spans.items())),
         files=tuple(
             entry for _, entry in sorted({**{entry.path: entry for entry in run.files}, **files}.items())

@@ -268,4 +268,6 @@ def _entry(item: Item, row: RecordRow) -> JsonObject:
 
 def _word(score: Any) -> str | None:
     """Return the rating for a score without one: a panel's mean above 0.5 is "yes"."""
-    return None if score is None else YES if float(score) > 0.5 else NO
+    if score is None:
+        return None
+    return YES if float(score) > 0.5 else NO

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -19,7 +18,7 @@ from pytest_evalstudio.analysis.summary.extras import RunExtra, extras_of
 from pytest_evalstudio.analysis.summary.results import RunSummary, summarise
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.collecting import uncollected
-from pytest_evalstudio.core.errors import ConfigurationError, exception_text
+from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.contrib import is_artifact
 from pytest_evalstudio.core.plugins.evaluator import Aggregates
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -29,19 +28,19 @@ from pytest_evalstudio.record.reader import read_run
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, Run
 from pytest_evalstudio.record.writer import FILE
 from pytest_evalstudio.report import markdown, page
-from pytest_evalstudio.report.agent_evaluation import AgentEvaluation
 from pytest_evalstudio.report.content import Content
 from pytest_evalstudio.report.contributed import More, contributed_sections
 from pytest_evalstudio.report.data.blocks import PageData
 from pytest_evalstudio.report.data.columns import Columns
 from pytest_evalstudio.report.data.texts import TextStore
-from pytest_evalstudio.report.descriptions import describe_evaluator
-from pytest_evalstudio.report.explainer import outputs_of, write_explainer
+from pytest_evalstudio.report.explainer import write_explainer
+from pytest_evalstudio.report.exporters import Exports
 from pytest_evalstudio.report.exports import interpretation
 from pytest_evalstudio.report.failed_items import FailedItems
 from pytest_evalstudio.report.failures import FailureBook
-from pytest_evalstudio.report.folders import Archive, ExplainerFolder, tree
-from pytest_evalstudio.report.results import ResultsWriter, open_text, write_json
+from pytest_evalstudio.report.folders import Archive, tree
+from pytest_evalstudio.report.results import open_text, write_json
+from pytest_evalstudio.report.row_files import explainer_folders, row_writer
 from pytest_evalstudio.report.thresholds import thresholds_in_force
 
 if TYPE_CHECKING:
@@ -52,7 +51,6 @@ SUMMARY = "summary.md"
 COMPARISON = "comparison.json"
 ARCHIVE = "evalstudio-report.zip"
 Consumer = Callable[[Item], None]
-P = ParamSpec("P")
 COMPRESSED = (".zip", ".parquet")
 """Suffixes of files that do not shrink again."""
 LARGE_PAGE = 2_000_000
@@ -156,7 +154,7 @@ def build_report(
 
 
 def _report(output: Path, inputs: _Inputs, content: Content) -> Report:
-    folders = _folders(output, inputs.run, inputs.evaluators)
+    folders = explainer_folders(output, inputs.run)
     return Report(
         page=output / PAGE,
         data=output / DATA,
@@ -179,12 +177,6 @@ def _check_record(output: Path, record: Path, run: Run) -> None:
         raise ConfigurationError(
             f"{output}: contains the record of another run; choose another folder for this report"
         )
-
-
-def _folders(output: Path, run: Run, evaluators: Mapping[str, EvaluatorEntry]) -> dict[str, ExplainerFolder]:
-    return {
-        id: ExplainerFolder(output, run.run_id, info, outputs_of(info)) for id, info in evaluators.items()
-    }
 
 
 class _Inputs(Struct, frozen=True, kw_only=True):
@@ -210,7 +202,7 @@ class _Inputs(Struct, frozen=True, kw_only=True):
 def _write_files(output: Path, inputs: _Inputs) -> Content:
     """Write all files of a report into an empty folder; return what they are made of."""
     run, evaluators = inputs.run, inputs.evaluators
-    folders = _folders(output, run, evaluators)
+    folders = explainer_folders(output, run)
     exports = Exports()
     with Archive(output / ARCHIVE) as archive, TextStore() as texts:
         archive.add(inputs.record, FILE)
@@ -219,19 +211,14 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         failed = FailedItems(run, evaluators, inputs.comparison, folds_answers=is_table)
         columns = Columns(run, evaluators, inputs.comparison)
         data = PageData(columns, texts, evaluators, inputs.comparison, root=inputs.root)
-        results, judged = _results_writer(inputs, folders), AgentEvaluation(output, run, evaluators)
-        with exports.open("results", results), exports.open("Agent Evaluation", judged):
-            consumers = {
-                "results": results.add,
-                "failures": failures.add,
-                "cases of the page": data.add,
-                "Agent Evaluation": judged.add,
-            }
+        with row_writer(inputs.record, output, run, has_parquet=inputs.parquet) as row_files:
+            consumers = {"failures": failures.add, "cases of the page": data.add}
             analysis = _analyse(
                 inputs,
-                [exports.guarded(*consumer) for consumer in consumers.items()],
+                [*row_files.consumers, *(exports.guarded(*consumer) for consumer in consumers.items())],
                 exports.guarded("failed items", failed.add),
             )
+        exports.warnings += row_files.files.warnings
         # The largest files first: they are packed while the others are written.
         packed = dict.fromkeys(path for folder in folders.values() for path in tree(folder.results))
         _pack(archive, output, packed)
@@ -256,13 +243,13 @@ def _write_files(output: Path, inputs: _Inputs) -> Content:
         )
         for id, folder in folders.items():
             with exports.of(f"evaluator {id}"):
-                write_explainer(content, folder, rows=results.rows.get(id, 0))
+                write_explainer(content, folder, rows=row_files.files.rows.get(id, 0))
             _pack(archive, output, (path for path in tree(folder.path) if path not in packed))
         with exports.of(DATA, output / DATA):
-            write_json(output / DATA, interpretation(analysis, summary, folders, results.models))
+            write_json(output / DATA, interpretation(analysis, summary, folders, row_files.files.models))
         _write_summaries(output, content, exports)
         _write_page(output / PAGE, content, inputs, data, exports)
-        for name in (PAGE, DATA, SUMMARY, COMPARISON, *judged.files):
+        for name in (PAGE, DATA, SUMMARY, COMPARISON, *row_files.files.agent_evaluation):
             if (output / name).is_file():
                 is_small = name != PAGE or (output / name).stat().st_size < LARGE_PAGE
                 archive.add(output / name, name, compress=is_small)
@@ -308,79 +295,6 @@ def _write_page(path: Path, content: Content, inputs: _Inputs, data: PageData, e
 def _pack(archive: Archive, output: Path, files: Iterable[Path]) -> None:
     for path in files:
         archive.add(path, path.relative_to(output).as_posix(), compress=path.suffix not in COMPRESSED)
-
-
-class Exports:
-    """Runs the exporters of a report; one that fails does not stop the others, but a full disk does.
-
-    Attributes:
-        warnings: a line for each exporter that failed, with its name and the exception.
-    """
-
-    def __init__(self) -> None:
-        self.warnings: list[str] = []
-
-    @contextmanager
-    def of(self, name: str, file: Path | None = None) -> Iterator[None]:
-        """Run an exporter; a failure becomes a warning, and its unfinished file is removed.
-
-        Raises:
-            OSError: if the folder cannot be written.
-        """
-        try:
-            yield
-        except OSError:
-            raise
-        except Exception as exc:
-            self._warn(name, exc)
-            if file is not None:
-                file.unlink(missing_ok=True)
-
-    def _warn(self, name: str, fault: Exception) -> None:
-        reason = exception_text(fault)
-        self.warnings.append(f"{name} could not be written: {reason}; the rest of the report is complete")
-
-    @contextmanager
-    def open(self, name: str, exporter: ResultsWriter | AgentEvaluation) -> Iterator[None]:
-        """Keep an exporter open; a failure at its end becomes a warning."""
-        with ExitStack() as stack:
-            stack.enter_context(exporter)
-            yield
-            with self.of(name):
-                stack.close()
-
-    def guarded(self, name: str, consume: Callable[P, None]) -> Callable[P, None]:
-        """Return a consumer of items that takes no more of them once it has failed."""
-        failed = False
-
-        def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
-            nonlocal failed
-            if failed:
-                return
-            # As `of`, which costs more than many a consumer when it is entered for each item.
-            try:
-                consume(*args, **kwargs)
-            except OSError:
-                raise
-            except Exception as exc:
-                failed = True
-                self._warn(name, exc)
-
-        return guarded
-
-
-def _results_writer(inputs: _Inputs, folders: Mapping[str, ExplainerFolder]) -> ResultsWriter:
-    run = inputs.run
-    return ResultsWriter(
-        {id: folder.results for id, folder in folders.items() if folder.info.save_llm_result},
-        {id: folder.info for id, folder in folders.items()},
-        run.models,
-        {
-            id: describe_evaluator(folder.info, folder.explanations(), folder.log_name, run.spans.get(id))
-            for id, folder in folders.items()
-        },
-        has_parquet=inputs.parquet,
-    )
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from pytest_evalstudio.asking.limits import AnswerFigures
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.record.schema import EvaluatorEntry, EvaluatorSpan, JsonObject, ModelEntry, RecordRow
 
 _MODEL_KEYS = tuple(
@@ -122,14 +123,12 @@ def describe_evaluator(
         "display_name": info.name,
         "type": info.type,
         "description": info.description,
-        **({"difference_from_other_tools": info.difference} if info.difference else {}),
+        **non_empty(difference_from_other_tools=info.difference),
         "model_types": list(info.model_types),
         "parameters": specified,
         "parameters_meta": specified,
         "parameter_values": dict(info.parameters),
-        **({"embedder": info.embedder} if info.embedder else {}),
-        **({"judge": dict(info.judge)} if info.judge else {}),
-        **({"calibration": dict(info.calibration)} if info.calibration else {}),
+        **non_empty(embedder=info.embedder, judge=dict(info.judge), calibration=dict(info.calibration)),
         "metrics_meta": [
             {
                 "key": metric.key,
@@ -150,5 +149,5 @@ def describe_evaluator(
         "explanations": list(explanations),
         "started": None if span is None else span.started,
         "finished": None if span is None else span.finished,
-        **({"log": log} if log else {}),
+        **non_empty(log=log),
     }

@@ -15,6 +15,7 @@ from pytest_evalstudio.analysis.leaderboards import Cell, Leaderboard, Standing
 from pytest_evalstudio.analysis.shrunk import ShrunkFlips
 from pytest_evalstudio.analysis.summary.results import RunSummary, as_json
 from pytest_evalstudio.core.cases import NOTHING
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.problems import AVID, Insight, Problem
 from pytest_evalstudio.record.schema import EvaluatorEntry, JsonObject
 from pytest_evalstudio.report import repeats
@@ -71,7 +72,7 @@ def _attributes(
     attributes: Mapping[str, object], evaluators: Mapping[str, EvaluatorEntry]
 ) -> dict[str, object]:
     info = evaluators.get(str(attributes.get("evaluator", "")))
-    return {**attributes, **({"evaluator_name": info.name} if info is not None else {})}
+    return {**attributes, **non_empty(evaluator_name=info.name if info is not None else None)}
 
 
 def _coverage(analysis: Analysis) -> JsonObject:
@@ -108,7 +109,7 @@ def interpretation(
             "verdicts": dict(analysis.verdicts),
             **_coverage(analysis),
             **({"stored_answers": asdict(analysis.stored)} if analysis.stored.count else {}),
-            **({"flaky": [item.nodeid for item in analysis.reruns if item.flaky]} if analysis.flaky else {}),
+            **non_empty(flaky=[item.nodeid for item in analysis.reruns if item.flaky]),
         },
         "summary": as_json(summary),
         "models": {
@@ -275,10 +276,9 @@ def _standing(line: Standing) -> dict[str, object]:
         "uncertain": line.uncertain,
         "pass_rate": line.pass_rate,
         "pass_interval": line.pass_interval,
-        **({"corrected_pass_rate": asdict(line.corrected)} if line.corrected is not None else {}),
+        **non_empty(corrected_pass_rate=None if line.corrected is None else asdict(line.corrected)),
         "metrics": {key: _cell(cell) for key, cell in line.cells.items()},
-        **({"table": line.table} if line.table else {}),
-        **({"fault": line.fault} if line.fault else {}),
+        **non_empty(table=line.table, fault=line.fault),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_evalstudio.analysis.comparison.history import History, Point, Series
-from pytest_evalstudio.plots.lines import MOST_LINES, LinePoint, PlotLine, line_chart
+from pytest_evalstudio.plots.lines import MAX_LINES, LinePoint, PlotLine, line_chart
 
 _TITLES = {"pass_rate": "Pass rate", "cost_usd": "Cost per answer, USD", "duration_s": "Seconds per answer"}
 
@@ -38,7 +38,7 @@ def models_of(content: History) -> list[str]:
 def drawn_models(content: History) -> Sequence[str]:
     """Return the models that a chart has colours for: those with the lowest pass rates of the last run."""
     models = models_of(content)
-    if len(models) <= MOST_LINES:
+    if len(models) <= MAX_LINES:
         return models
     last = {series.model: series.points[-1] for series in content.operations if series.metric == "pass_rate"}
 
@@ -47,7 +47,7 @@ def drawn_models(content: History) -> Sequence[str]:
         # Above any rate: a model without a result in the last run comes last.
         return 2.0 if point is None else point.mean
 
-    return sorted(models, key=pass_rate)[:MOST_LINES]
+    return sorted(models, key=pass_rate)[:MAX_LINES]
 
 
 def _point(point: Point | None) -> LinePoint | None:

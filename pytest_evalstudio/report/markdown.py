@@ -82,12 +82,14 @@ def _head(content: Content) -> list[str]:
     why = "; ".join(causes[:CAUSES_SHOWN]) + (f"; {counted(more, 'more cause')}" if more > 0 else "")
     among = f" (among {summary.causes_of})" if summary.causes_of else ""
     changed = next(iter((*summary.comparison[:1], *summary.ranking[:1])), "")
-    return [
+    lines = [
         f"# {escaped(summary.verdict.sign)} {escaped(summary.verdict.headline)}",
         "",
         f"{escaped(summary.coverage.sentence)}{f'. Why{among}: {why}' if why else ''}",
-        *(["", escaped(changed)] if changed else []),
     ]
+    if changed:
+        lines += ["", escaped(changed)]
+    return lines
 
 
 def _folded(title: str, lines: Iterable[str]) -> list[str]:

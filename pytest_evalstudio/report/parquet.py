@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -19,10 +19,8 @@ from pytest_evalstudio.core.errors import ResourceMissing
 FOLDER = "application_vnd_apache_parquet"
 MIME = "application/vnd.apache.parquet"
 ROWS_AT_ONCE = 1_000
-_LISTS = ("corpus", "context", "context_sources", "accepted_outputs", "categories", "images", "files")
-_INTEGERS = ("run", "retries")
-_FLOATS = ("actual_duration", "cost")
-_BOOLEANS = ("uncertain",)
+Kind = Literal["text", "texts", "integer", "number", "boolean", "links", "counts", "nested"]
+"""Types of columns; "nested" are JSON texts."""
 _USAGE = "usage"
 
 
@@ -42,18 +40,27 @@ class ParquetSheet:
 
     Args:
         columns: names, in the order of the values of a row.
+        kinds: of columns; others are texts.
         scores: those of them that hold an evaluator's scores.
         shared: number of the first columns that `shared_columns` encodes.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str], scores: Sequence[str], *, shared: int) -> None:
+    def __init__(
+        self,
+        path: Path,
+        columns: Sequence[str],
+        kinds: Mapping[str, Kind],
+        scores: Sequence[str],
+        *,
+        shared: int,
+    ) -> None:
         import pyarrow.parquet
 
         path.parent.mkdir(parents=True, exist_ok=True)
         self._columns = list(columns)
         self._shared = shared
         self._scores = frozenset(scores)
-        self._schema = _schema(columns, self._scores)
+        self._schema = _schema(columns, {**kinds, **dict.fromkeys(scores, "number")})
         # pyarrow's own allocator keeps 10 to 15 MB of what it has freed.
         self._pool = pyarrow.system_memory_pool()
         self._writer = pyarrow.parquet.ParquetWriter(
@@ -139,20 +146,20 @@ def shared_columns(columns: Sequence[str], values: Sequence[Any]) -> bytes:
     return _json_line(row)[:-1]
 
 
-def _schema(columns: Sequence[str], scores: frozenset[str]) -> Any:
+def _schema(columns: Sequence[str], kinds: Mapping[str, Kind]) -> Any:
     import pyarrow
 
     text = pyarrow.string()
     link = pyarrow.struct([("type", text), ("target", text), ("target_type", text)])
-    kinds: dict[str, Any] = {
-        **dict.fromkeys(_LISTS, pyarrow.list_(text)),
-        **dict.fromkeys(_INTEGERS, pyarrow.int64()),
-        **dict.fromkeys(_BOOLEANS, pyarrow.bool_()),
-        **dict.fromkeys((*_FLOATS, *scores), pyarrow.float64()),
-        "relationships": pyarrow.list_(link),
-        _USAGE: pyarrow.map_(text, pyarrow.float64()),
+    types = {
+        "texts": pyarrow.list_(text),
+        "integer": pyarrow.int64(),
+        "number": pyarrow.float64(),
+        "boolean": pyarrow.bool_(),
+        "links": pyarrow.list_(link),
+        "counts": pyarrow.map_(text, pyarrow.float64()),
     }
-    return pyarrow.schema([(name, kinds.get(name, text)) for name in columns])
+    return pyarrow.schema([(name, types.get(kinds.get(name, "text"), text)) for name in columns])
 
 
 def _read_schema(schema: Any) -> Any:

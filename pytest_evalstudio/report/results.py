@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, get_type_hints
 
 import msgspec
 import orjson
 from msgspec import Struct
 
 from pytest_evalstudio.core.attachments import IMAGE_TYPES
-from pytest_evalstudio.core.cases import Exchange
+from pytest_evalstudio.core.cases import Answer, Exchange
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.core.outcomes import Outcome
 from pytest_evalstudio.core.quick_json import written
+from pytest_evalstudio.core.reported import reported_facts
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import EvaluatorEntry, Item, JsonObject, ModelEntry, RecordRow
@@ -27,27 +30,16 @@ from pytest_evalstudio.report import parquet
 from pytest_evalstudio.report.descriptions import ModelRequests, describe_model
 from pytest_evalstudio.report.highlight import segments
 
-ROW = (
-    "input",
-    "corpus",
-    "context",
-    "context_sources",
-    "categories",
-    "relationships",
-    "expected_output",
-    "accepted_outputs",
-    "output_condition",
-    "actual_output",
-    "condition_on",
-    "expects",
-    "images",
-    "files",
-)
-ROW_FIGURES = ("actual_duration", "cost", "usage", "retries")
-AGENT = ("tool_calls", "expected_tool_calls", "steps", "turns", "ended_by", "finish_reason")
-KEYS = ("key", "test_key", "test_case_key", "model_key")
-PLACE = ("file", "nodeid", "verdict", "run")
-OURS = ("outcomes", "result_error_message", "actual_output_meta")
+_KINDS: Mapping[object, parquet.Kind] = {
+    str: "text",
+    int: "integer",
+    int | None: "integer",
+    float: "number",
+    float | None: "number",
+}
+"""Kinds of columns by the type of a fact of an answer."""
+OF_EVALUATOR = ("outcomes", "result_error_message", "actual_output_meta", "status", "reason")
+"""Names of the columns of one evaluator, beside those of its metrics."""
 UNCERTAIN = "uncertain"
 """Column of a calibrated evaluator: whether the verdict is uncertain; in JSON a part of `outcomes`."""
 FORMULA = frozenset("=+-@\t\r\n＝＋－＠")
@@ -74,20 +66,21 @@ def csv_cells(values: Iterable[Any]) -> str:
     >>> print(csv_cells(["=1+1", -1.5, ["a"], None]))
     "'=1+1",-1.5,"[""a""]",
     """
-    return ",".join(
-        [
-            (_quoted(value) if value[:1] in FORMULA or '"' in value else f'"{value}"')
-            if (kind := value.__class__) is str
-            else ""
-            if value is None
-            else repr(value)
-            if kind is float or kind is int
-            else _EMPTY[kind]
-            if not value and kind in _EMPTY
-            else _quoted(written(value).decode())
-            for value in values
-        ]
-    )
+    return ",".join(map(_cell, values))
+
+
+def _cell(value: Any) -> str:
+    kind = value.__class__
+    if kind is str:
+        return _quoted(value) if value[:1] in FORMULA or '"' in value else f'"{value}"'
+    if value is None:
+        return ""
+    if kind is float or kind is int:
+        return repr(value)
+    # Most lists are empty.
+    if not value and kind in _EMPTY:
+        return _EMPTY[kind]
+    return _quoted(written(value).decode())
 
 
 _EMPTY = {list: '"[]"', dict: '"{}"'}
@@ -186,12 +179,18 @@ class _Sheet:
         self.json.write(b'{"results": [')
         self._csv = files.enter_context(_open_bytes(folder / "text_csv" / "explanation.csv"))
         self._doubts = [UNCERTAIN] if info.calibration else []
-        columns = [*_COLUMNS, *self._names, *self._doubts, "status", "reason", "result_error_message"]
+        columns = [*_NAMES, *self._names, *self._doubts, "status", "reason", "result_error_message"]
         self._csv.write(_bytes(csv_cells(columns) + "\r\n"))
         self._parquet: parquet.ParquetSheet | None = None
         if has_parquet:
+            kinds: dict[str, parquet.Kind] = {column.name: column.kind for column in _COLUMNS}
+            kinds |= dict.fromkeys(self._doubts, "boolean")
             self._parquet = parquet.ParquetSheet(
-                folder / parquet.FOLDER / "explanation.parquet", columns, self._names, shared=len(_COLUMNS)
+                folder / parquet.FOLDER / "explanation.parquet",
+                columns,
+                kinds,
+                self._names,
+                shared=len(_COLUMNS),
             )
             files.callback(self._parquet.close)
 
@@ -228,80 +227,115 @@ def _open_bytes(path: Path) -> IO[bytes]:
     return open(path, "wb", buffering=1 << 18)
 
 
-_COLUMNS = (*KEYS, *PLACE, *ROW, *ROW_FIGURES, *AGENT)
+class _Column(NamedTuple):
+    """Column that the results of all evaluators have.
 
-
-def _values(item: Item, row: RecordRow) -> list[object]:
-    """Return the cells of a row that are the same for all evaluators, in the order of the columns.
-
-    Calls, steps and turns are JSON.
+    Attributes:
+        kind: of its values in a typed table; "nested" is JSON of parts that have no common type.
+        value: returns the cell of a row.
     """
+
+    name: str
+    kind: parquet.Kind
+    value: Callable[[Item, RecordRow], object]
+
+
+def _row_key(item: Item, _row: RecordRow) -> str:
     key, model = item.key, item.model_key
+    return key if key.endswith(f"_{model}") else f"{key}_{model}"
+
+
+def _links(_item: Item, row: RecordRow) -> list[JsonObject]:
     return [
-        key if key.endswith(f"_{model}") else f"{key}_{model}",
-        item.test_key,
-        key,
-        model,
-        item.file,
-        item.nodeid,
-        item.verdict,
-        row.run,
-        row.question,
-        list(row.corpus),
-        list(row.answer.context),
-        list(row.answer.context_sources),
-        list(row.categories),
-        [
-            {"type": link.type, "target": link.target, "target_type": link.target_type}
-            for link in row.relationships
-        ],
-        row.expected_output,
-        list(row.accepted_outputs),
-        row.condition,
-        row.answer.text,
-        row.condition_on,
-        row.expects,
-        [each.name for each in row.attachments if each.media_type in IMAGE_TYPES],
-        [each.name for each in row.attachments if each.media_type not in IMAGE_TYPES],
-        row.answer.duration_s,
-        row.answer.cost_usd,
-        row.answer.usage,
-        row.answer.retries,
-        _calls_json(row.answer.tool_calls),
-        None
-        if row.expected_tool_calls is None
-        else written([call.to_dict() for call in row.expected_tool_calls]),
-        written([step.to_dict() for step in row.answer.steps]),
-        written([_turn(turn) for turn in row.answer.turns]),
-        row.answer.ended_by,
-        row.answer.finish_reason,
+        {"type": link.type, "target": link.target, "target_type": link.target_type}
+        for link in row.relationships
     ]
 
 
+def _files(row: RecordRow, *, images: bool) -> list[str]:
+    return [each.name for each in row.attachments if (each.media_type in IMAGE_TYPES) == images]
+
+
+def _expected_calls(_item: Item, row: RecordRow) -> bytes | None:
+    if row.expected_tool_calls is None:
+        return None
+    return written([call.to_dict() for call in row.expected_tool_calls])
+
+
+def _fact_columns() -> Iterator[_Column]:
+    """Yield the columns of what the service reports with an answer."""
+    types = get_type_hints(Answer)
+    for name, fact in reported_facts(Answer).items():
+        if fact.is_column:
+            yield _Column(name, _KINDS[types[name]], _fact_of(name))
+
+
+def _fact_of(name: str) -> Callable[[Item, RecordRow], object]:
+    of_answer = operator.attrgetter(name)
+    return lambda item, row: of_answer(row.answer)
+
+
+_COLUMNS = (
+    _Column("key", "text", _row_key),
+    _Column("test_key", "text", lambda item, row: item.test_key),
+    _Column("test_case_key", "text", lambda item, row: item.key),
+    _Column("model_key", "text", lambda item, row: item.model_key),
+    _Column("file", "text", lambda item, row: item.file),
+    _Column("nodeid", "text", lambda item, row: item.nodeid),
+    _Column("verdict", "text", lambda item, row: item.verdict),
+    _Column("run", "integer", lambda item, row: row.run),
+    _Column("input", "text", lambda item, row: row.question),
+    _Column("corpus", "texts", lambda item, row: list(row.corpus)),
+    _Column("context", "texts", lambda item, row: list(row.answer.context)),
+    _Column("context_sources", "texts", lambda item, row: list(row.answer.context_sources)),
+    _Column("categories", "texts", lambda item, row: list(row.categories)),
+    _Column("relationships", "links", _links),
+    _Column("expected_output", "text", lambda item, row: row.expected_output),
+    _Column("accepted_outputs", "texts", lambda item, row: list(row.accepted_outputs)),
+    _Column("output_condition", "text", lambda item, row: row.condition),
+    _Column("actual_output", "text", lambda item, row: row.answer.text),
+    _Column("condition_on", "text", lambda item, row: row.condition_on),
+    _Column("expects", "text", lambda item, row: row.expects),
+    _Column("images", "texts", lambda item, row: _files(row, images=True)),
+    _Column("files", "texts", lambda item, row: _files(row, images=False)),
+    _Column("actual_duration", "number", lambda item, row: row.answer.duration_s),
+    _Column("cost", "number", lambda item, row: row.answer.cost_usd),
+    _Column("usage", "counts", lambda item, row: row.answer.usage),
+    _Column("retries", "integer", lambda item, row: row.answer.retries),
+    _Column("tool_calls", "nested", lambda item, row: _calls_json(row.answer.tool_calls)),
+    _Column("expected_tool_calls", "nested", _expected_calls),
+    _Column("steps", "nested", lambda item, row: written([step.to_dict() for step in row.answer.steps])),
+    _Column("turns", "nested", lambda item, row: written([_turn(turn) for turn in row.answer.turns])),
+    _Column("ended_by", "text", lambda item, row: row.answer.ended_by),
+    *_fact_columns(),
+)
+_NAMES = tuple(column.name for column in _COLUMNS)
+_NESTED = tuple(index for index, column in enumerate(_COLUMNS) if column.kind == "nested")
+
+
 def _shared_cells(item: Item, row: RecordRow, *, has_parquet: bool) -> _SharedCells:
-    """Encode the cells of a row; calls, steps and turns, by far the longest, once for all files."""
-    values = _values(item, row)
-    nested = cast("list[bytes | None]", values[_NESTED])
+    """Encode the cells of a row; nested ones, by far the longest, once for all files."""
+    values = [column.value(item, row) for column in _COLUMNS]
     try:
-        fragments = [None if data is None else orjson.Fragment(data) for data in nested]
-        entry = orjson.dumps(dict(zip(_COLUMNS, _with_nested(values, fragments), strict=True)))
+        entry = orjson.dumps(dict(zip(_NAMES, _with_nested(values, orjson.Fragment), strict=True)))
     except orjson.JSONEncodeError:  # half a surrogate pair, or an integer of more than 64 bits
-        parsed = [None if data is None else json.loads(data) for data in nested]
-        entry = written(dict(zip(_COLUMNS, _with_nested(values, parsed), strict=True)))
-    texts = _with_nested(values, [None if data is None else data.decode() for data in nested])
+        entry = written(dict(zip(_NAMES, _with_nested(values, json.loads), strict=True)))
+    texts = _with_nested(values, bytes.decode)
     return _SharedCells(
         entry=entry[:-1],
         line=_bytes(csv_cells(texts) + ","),
-        columns=parquet.shared_columns(_COLUMNS, texts) if has_parquet else b"",
+        columns=parquet.shared_columns(_NAMES, texts) if has_parquet else b"",
     )
 
 
-def _with_nested(values: Sequence[object], nested: Sequence[object]) -> list[object]:
-    return [*values[: _NESTED.start], *nested, *values[_NESTED.stop :]]
-
-
-_NESTED = slice(_COLUMNS.index("tool_calls"), _COLUMNS.index("ended_by"))
-"""Cells whose parts have no common type: in a table they are JSON."""
+def _with_nested(values: Sequence[object], form: Callable[[bytes], object]) -> list[object]:
+    """Return cells with the nested ones in another form."""
+    cells = list(values)
+    for index in _NESTED:
+        data = cells[index]
+        if isinstance(data, bytes):
+            cells[index] = form(data)
+    return cells
 
 
 def _calls_json(calls: Sequence[ToolCall]) -> bytes:
@@ -318,7 +352,7 @@ def _calls_json(calls: Sequence[ToolCall]) -> bytes:
 def _turn(turn: Exchange) -> JsonObject:
     return {
         "prompt": turn.prompt,
-        **({"attachments": names} if (names := [each.name for each in turn.attachments]) else {}),
+        **non_empty(attachments=[each.name for each in turn.attachments]),
         "actual_output": turn.answer.text,
         "tool_calls": [call.to_dict() for call in turn.answer.tool_calls],
         "error": turn.answer.error,
@@ -334,17 +368,9 @@ def _portable(value: float | None) -> float | str | None:
 
 def _metric_names(info: EvaluatorEntry) -> dict[str, str]:
     """Return the export name of each metric; a name already in use is prefixed with the evaluator's id."""
-    names_used = {
-        *KEYS,
-        *PLACE,
-        *ROW,
-        *ROW_FIGURES,
-        *AGENT,
-        *OURS,
-        "status",
-        "reason",
-        *([UNCERTAIN] if info.calibration else []),
-    }
+    names_used = {*_NAMES, *OF_EVALUATOR}
+    if info.calibration:
+        names_used.add(UNCERTAIN)
     return {
         metric.key: f"{info.id}.{metric.key}" if metric.key in names_used else metric.key
         for metric in info.metrics

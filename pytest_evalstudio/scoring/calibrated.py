@@ -54,17 +54,17 @@ def calibrated(selected: ConfiguredEvaluator, outcomes: Mapping[ConfiguredEvalua
     curve = attached.calibration.curve
     likelihood = probability(curve, scores)
     possible = conformal_set(attached.calibration.conformal, likelihood, curve, scores)
-    details = {
-        **uncalibrated.details,
-        "calibration": {
-            "conformal_set": list(possible.labels),
-            "uncertain": possible.is_uncertain,
-            **({} if possible.levels is None else {"conformal_levels": list(possible.levels)}),
-            **_level_details(curve, scores, attached.calibration.conformal),
-        },
+    calibration = {
+        "conformal_set": list(possible.labels),
+        "uncertain": possible.is_uncertain,
+        **_level_details(curve, scores, attached.calibration.conformal),
     }
+    if possible.levels is not None:
+        calibration["conformal_levels"] = list(possible.levels)
     return structs.replace(
-        uncalibrated, scores={PROBABILITY: likelihood, **uncalibrated.scores}, details=details
+        uncalibrated,
+        scores={PROBABILITY: likelihood, **uncalibrated.scores},
+        details={**uncalibrated.details, "calibration": calibration},
     )
 
 

@@ -108,10 +108,13 @@ def _hash(value: object) -> str:
 
 def _text(value: object) -> str:
     """Return a value as JSON, the same for equal values; half a surrogate pair is an escape in it."""
-    return json.dumps(value, sort_keys=True, default=_plain, ensure_ascii=True)
+    return _ENCODER.encode(value)
 
 
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, Iterable) else repr(value)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, default=_plain)

@@ -162,7 +162,9 @@ def lines_of(estimates: Sequence[CallEstimate]) -> list[str]:
         return ["estimate: no model and no judge is to be asked"]
     lines = []
     for each in estimates:
-        bound = "at most " if each.is_upper_limit else ("at least " if each.is_lower_limit else "")
+        bound = "at least " if each.is_lower_limit else ""
+        if each.is_upper_limit:
+            bound = "at most "
         lines.append(
             f"{each.kind} {each.name}: {bound}{each.calls:,} calls ({each.stored:,} answers are stored),"
             f" {_tokens(each)}, {_usd(each.expected_usd)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_evalstudio.core.cases import EXTRA_EXPECTATIONS, Case
@@ -17,12 +18,14 @@ TEXT_EXPECTATIONS = ("condition", "expected_output", "expected_facts", "guidelin
 OTHER_EXPECTATIONS = ("expected_documents", "expected_chunks", "expected_tool_calls", "expected_state")
 EXPECTATIONS = (*TEXT_EXPECTATIONS, *OTHER_EXPECTATIONS)
 """Fields of a case, and of a turn, that say what its answer should be."""
+_values_of = operator.attrgetter(*EXPECTATIONS)
 UNCHECKED_KEYS = 3
 """Keys of test cases in a message."""
 READERS = 4
 """Names of evaluators in a message."""
 
 
+@functools.lru_cache(maxsize=256)  # the same for thousands of cases
 def expectations_read(selected: ConfiguredEvaluator) -> frozenset[str]:
     """Return the keys of a test case that an evaluator compares answers with."""
     return frozenset(selected.spec.expectations) | ({"expected_output", "condition"} & set(selected.needs))
@@ -47,13 +50,11 @@ def stated_expectations(case: Case, evaluators: Iterable[ConfiguredEvaluator] = 
 
 
 def _stated_fields(part: Case | PlannedTurn) -> Iterator[str]:
-    for name in EXPECTATIONS:
-        value = getattr(part, name)
-        if name == "expected_tool_calls":
-            is_stated = value is not None  # an empty list says that no tool is to be called
-        else:
-            is_stated = bool(value) and not (isinstance(value, str) and value.isspace())
-        if is_stated:
+    for name, value in zip(EXPECTATIONS, _values_of(part), strict=True):
+        if value:
+            if not (value.__class__ is str and value.isspace()):
+                yield name
+        elif name == "expected_tool_calls" and value is not None:  # no tool is to be called
             yield name
 
 
@@ -65,9 +66,10 @@ def unread_expectations(result: Result) -> tuple[str, ...]:
     """
     if not _is_expected_to_answer(result):
         return ()
-    stated = stated_expectations(result.task.case, result.verdicts)
-    read = {name for selected in _deciding(result) for name in expectations_read(selected)}
-    return tuple(name for name in stated if name not in read)
+    compared = _compared_keys(result)
+    return tuple(
+        name for name in stated_expectations(result.task.case, result.verdicts) if name not in compared
+    )
 
 
 def is_unchecked(result: Result) -> bool:
@@ -80,8 +82,13 @@ def is_unchecked(result: Result) -> bool:
         return False
     stated = stated_expectations(result.task.case, result.verdicts)
     if stated:
-        return len(unread_expectations(result)) == len(stated)
+        return _compared_keys(result).isdisjoint(stated)
     return all(selected.spec.detector for selected in _deciding(result))
+
+
+def _compared_keys(result: Result) -> set[str]:
+    """Return the keys that evaluators have compared the answer with."""
+    return {name for selected in _deciding(result) for name in expectations_read(selected)}
 
 
 def _is_expected_to_answer(result: Result) -> bool:

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from pytest_evalstudio.core.display import visible, visible_lines
 from pytest_evalstudio.metrics.detectors import redact, redact_identifier
 from pytest_evalstudio.text.cache import cached_by_text
 
 masked = redact
 """Return a text with personal data and secrets masked."""
+
+
+def shown(text: object) -> str:
+    """Return a message of several lines, masked and with control characters as escapes."""
+    return visible_lines(masked(str(text)))
+
+
+def shown_line(text: object) -> str:
+    """Return a message on one line, masked and with control characters as escapes."""
+    return visible(masked(str(text)))
 
 
 def masked_texts(value: object) -> Any:

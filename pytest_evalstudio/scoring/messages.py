@@ -9,11 +9,11 @@ from msgspec import structs
 from pytest_evalstudio.core.attachments import Attachment
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.codes import UNANSWERED, OutcomeCode
-from pytest_evalstudio.core.display import visible, visible_lines
+from pytest_evalstudio.core.display import visible_lines
 from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.tool_calls import call_text
 from pytest_evalstudio.scoring.identifiers import safe_identifier
-from pytest_evalstudio.scoring.masking import masked
+from pytest_evalstudio.scoring.masking import masked, shown_line
 from pytest_evalstudio.scoring.results import Fault, Result
 from pytest_evalstudio.scoring.verdicts import brief_lines, missed_lines
 from pytest_evalstudio.text.figures import counted, figure
@@ -41,11 +41,11 @@ def headline(result: Result) -> str:
     Errors come before missed thresholds, and name each thing once.
     """
     if result.not_run:
-        return visible(masked(result.not_run))
+        return shown_line(result.not_run)
     # A service that is down fails every evaluator of the case with the same sentence.
     errors = list(dict.fromkeys(fault.reason for fault in result.errors))
     parts = errors + misses(result)
-    return visible(masked(" | ".join(part.replace("\n", " ") for part in parts)))
+    return shown_line(" | ".join(part.replace("\n", " ") for part in parts))
 
 
 def brief_headline(result: Result) -> str:
@@ -59,7 +59,7 @@ def brief_headline(result: Result) -> str:
         for line in brief_lines(evaluator, verdict)
     ]
     # Without a line of an evaluator the case fails by a flip, which only the full headline has.
-    return visible(masked(" | ".join(part.replace("\n", " ") for part in parts))) or headline(result)
+    return shown_line(" | ".join(part.replace("\n", " ") for part in parts)) or headline(result)
 
 
 def failure_signature(result: Result) -> str:

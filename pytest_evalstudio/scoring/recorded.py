@@ -26,7 +26,7 @@ Recorder = Callable[[Any, str], Any]
 """Returns what a record holds of a value, the value itself where nothing changes; takes the case's folder."""
 
 _MAX_CHARS = 20_000
-"""Of a text that is `Kept.LONG`."""
+"""Length of a text that is `Kept.LONG`."""
 _MAX_SECRET_CHARS = 10_000
 """Longer than any secret that is masked: private keys have up to 6,500 characters."""
 _NUMBERS = frozenset({int, float, bool, type(None)})
@@ -47,7 +47,7 @@ def recorded(value: S, folder: str = "") -> S:
 def recorded_fields(value: Struct, cls: type[Struct], folder: str = "") -> dict[str, Any]:
     """Return the fields that a value has of one of its types as a record holds them, by name."""
     fields = zip(cls.__struct_fields__, _plan(cls).values(value), strict=True)
-    return dict(fields) | recorded_changes(value, folder, cls)
+    return {**dict(fields), **recorded_changes(value, folder, cls)}
 
 
 def recorded_changes(value: Struct, folder: str = "", cls: type[Struct] | None = None) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def recorded_changes(value: Struct, folder: str = "", cls: type[Struct] | None =
 
 def _changes(plan: _Plan, value: Struct, folder: str) -> dict[str, Any]:
     changes = {}
-    for (name, mask, record, default), before in zip(plan.fields, plan.values(value), strict=True):
+    for (name, mask, record, default), before in zip(plan.changing, plan.changing_values(value), strict=True):
         if mask is not None:
             # Most fields have their default, which is empty. Another one is left out of a record only as the
             # same object, so that an equal text of a file would be there in one process and not in another.
@@ -68,7 +68,7 @@ def _changes(plan: _Plan, value: Struct, folder: str) -> dict[str, Any]:
                 elif after != before:
                     changes[name] = after
         elif record is None:
-            if default is not _KEPT and before != default:
+            if before != default:
                 changes[name] = default
         elif (before or before.__class__ is MappingProxyType) and (
             after := record(before, folder)
@@ -81,12 +81,14 @@ class _Plan(NamedTuple):
     """Fields of a type, in their order.
 
     Attributes:
-        fields: name; mask of a text; recorder of another value, None where it is kept as it is or not at
-            all; and default, of a text and of what is not kept.
-        values: returns the values of the fields, all by one call, since an answer can have hundreds of steps.
+        changing: those that a record may hold otherwise: name; mask of a text; recorder of another value,
+            None where it is not kept; and default, of a text and of what is not kept.
+        changing_values: returns their values, all by one call, since an answer can have hundreds of steps.
+        values: returns the values of all fields.
     """
 
-    fields: tuple[tuple[str, Mask | None, Recorder | None, Any], ...]
+    changing: tuple[tuple[str, Mask | None, Recorder | None, Any], ...]
+    changing_values: Callable[[Struct], tuple[Any, ...]]
     values: Callable[[Struct], tuple[Any, ...]]
 
 
@@ -105,11 +107,17 @@ def _plan(cls: type[Struct]) -> _Plan:
             default = _KEPT if mask is None else field.default
         else:
             record = _recorder(marks, base)
-        fields.append((field.name, mask, record, default))
-    names = [name for name, *_ in fields]
-    if len(names) == 1:  # of one name, attrgetter returns the value alone
-        return _Plan(tuple(fields), lambda value: (getattr(value, names[0]),))
-    return _Plan(tuple(fields), operator.attrgetter(*names))
+        if mask is not None or record is not None or default is not _KEPT:
+            fields.append((field.name, mask, record, default))
+    return _Plan(tuple(fields), _values([name for name, *_ in fields]), _values(cls.__struct_fields__))
+
+
+def _values(names: Sequence[str]) -> Callable[[Struct], tuple[Any, ...]]:
+    """Return a function that returns the values of some fields."""
+    if len(names) > 1:
+        return operator.attrgetter(*names)
+    # Of one name, attrgetter returns the value alone.
+    return lambda value: tuple(getattr(value, name) for name in names)
 
 
 def _declaration(hint: Any) -> tuple[tuple[Any, ...], Any]:

@@ -46,6 +46,7 @@ def item_entry(
     """Return the entry of a finished item.
 
     Args:
+        head: its keys are safe identifiers.
         result: its evaluation, None where it was not evaluated.
         run_wide: the evaluators as the header describes them; thresholds that differ are written with the
             item.
@@ -56,8 +57,6 @@ def item_entry(
     rows = _rows(result) if result is not None else ()
     of_head = structs.asdict(head) | {
         "duration_s": round(head.duration_s, 6),
-        "key": safe_identifier(head.key),
-        "test_key": safe_identifier(head.test_key),
         "code": str(head.code or _code(head.verdict, result)),
         "reason": reason or masked(head.reason),
         "xfail": masked(head.xfail),

@@ -84,55 +84,78 @@ def _no_answer(case: Case) -> Outcome:
 
 
 def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> Outcome | None:
-    # The calls before the failure may be what made the application fail; see `_after_failure`.
-    if case.error and selected.spec.judges_calls and (case.answer.tool_calls or case.answer.steps):
-        return None
+    """Return the outcome of a case that the evaluator does not get, None for one that it judges."""
     if case.error:
-        return _no_answer(case)
-    if (outcome := without_spans(case, selected.required_spans)) is not None:
-        return outcome
-    if "actual_output" in selected.needs and not case.has_text:
-        # With this code `responses` fails the case; an answer of calls alone is complete, and only not
-        # applicable.
-        if not case.is_answered:
-            return Outcome.not_applicable("no answer: the text is empty", OutcomeCode.ANSWER_EMPTY)
-        if not selected.spec.applies_without_text:
-            return Outcome.not_applicable("the answer calls tools or makes files, and has no text")
-    if case.expects == "refusal" and judges_content(selected):
-        return Outcome.not_applicable(
-            "the case expects a refusal, which has no content to judge", OutcomeCode.REFUSAL_EXPECTED
-        )
-    if selected.spec.compares and case.counterpart is None:
-        linked = case.sources(selected.spec.compares)
-        return Outcome.not_applicable(
-            (
-                f"the answer to {linked[0]!r}, its {selected.spec.compares}, is missing or not comparable"
-                if linked
-                else f"it has no {selected.spec.compares}"
-            ),
-            OutcomeCode.NO_COUNTERPART,
-        )
-    if case.counterpart is not None and case.counterpart.error:
+        # The calls before the failure may be what made the application fail; see `_after_failure`.
+        is_judged = selected.spec.judges_calls and (case.answer.tool_calls or case.answer.steps)
+        return None if is_judged else _no_answer(case)
+    for rule in (_without_spans, _without_text, _refusal_expected, _without_counterpart, _without_inputs):
+        if (outcome := rule(selected, case)) is not None:
+            return outcome
+    return _too_long(case, tools) or _wordless(selected, case) or _inapplicable(selected, case)
+
+
+def _without_spans(selected: ConfiguredEvaluator, case: Case) -> Outcome | None:
+    return without_spans(case, selected.required_spans)
+
+
+def _without_text(selected: ConfiguredEvaluator, case: Case) -> Outcome | None:
+    if case.has_text or "actual_output" not in selected.needs:
+        return None
+    # With this code `responses` fails the case; an answer of calls alone is complete.
+    if not case.is_answered:
+        return Outcome.not_applicable("no answer: the text is empty", OutcomeCode.ANSWER_EMPTY)
+    if selected.spec.applies_without_text:
+        return None
+    return Outcome.not_applicable("the answer calls tools or makes files, and has no text")
+
+
+def _refusal_expected(selected: ConfiguredEvaluator, case: Case) -> Outcome | None:
+    if case.expects != "refusal" or not judges_content(selected):
+        return None
+    return Outcome.not_applicable(
+        "the case expects a refusal, which has no content to judge", OutcomeCode.REFUSAL_EXPECTED
+    )
+
+
+def _without_counterpart(selected: ConfiguredEvaluator, case: Case) -> Outcome | None:
+    counterpart = case.counterpart
+    if counterpart is None:
+        return _counterpart_missing(selected, case) if selected.spec.compares else None
+    if counterpart.error:
         return Outcome.error(
-            f"the case that it is compared with, {case.counterpart.key!r}, was not answered:"
-            f" {case.counterpart.error}",
+            f"the case that it is compared with, {counterpart.key!r}, was not answered: {counterpart.error}",
             OutcomeCode.COUNTERPART_FAILED,
         )
-    if case.counterpart is not None and not _can_be_compared(selected, case.counterpart):
+    if not _can_be_compared(selected, counterpart):
         return Outcome.not_applicable(
-            f"the answer to {case.counterpart.key!r}, with which it is compared, is empty",
+            f"the answer to {counterpart.key!r}, with which it is compared, is empty",
             OutcomeCode.NO_COUNTERPART,
         )
+    return None
+
+
+def _counterpart_missing(selected: ConfiguredEvaluator, case: Case) -> Outcome:
+    compares = selected.spec.compares
+    reason = f"it has no {compares}"
+    if linked := case.sources(compares):
+        reason = f"the answer to {linked[0]!r}, its {compares}, is missing or not comparable"
+    return Outcome.not_applicable(reason, OutcomeCode.NO_COUNTERPART)
+
+
+def _without_inputs(selected: ConfiguredEvaluator, case: Case) -> Outcome | None:
     missing = [need for need in selected.needs if _lacks(case, need)]
+    if not missing:
+        return None
     # Nothing retrieved is a fault of a RAG model, not a lack of the test case.
     if missing == ["context"] and case.is_rag:
         return _not_retrieved(selected)
-    if missing:
-        reason = " and ".join(_SPOKEN[need] for need in missing)
-        return Outcome.not_applicable(reason, OutcomeCode.INPUT_MISSING)
-    earlier = sum(len(turn.content) for turn in case.conversation)
+    return Outcome.not_applicable(" and ".join(_SPOKEN[need] for need in missing), OutcomeCode.INPUT_MISSING)
+
+
+def _too_long(case: Case, tools: Tools) -> Outcome | None:
     longest = max(
-        earlier,
+        sum(len(turn.content) for turn in case.conversation),
         len(case.question),
         len(case.actual_output),
         len(case.expected_output),
@@ -140,23 +163,30 @@ def _without_asking(selected: ConfiguredEvaluator, case: Case, tools: Tools) -> 
         sum(map(len, case.accepted_outputs)),
         sum(map(len, case.context)),
     )
-    if longest > tools.max_text_chars:
-        return Outcome.error(
-            f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,};"
-            " raise it in the configuration",
-            OutcomeCode.TEXT_TOO_LONG,
-        )
+    if longest <= tools.max_text_chars:
+        return None
+    return Outcome.error(
+        f"a text of {longest:,} characters is longer than max_text_chars = {tools.max_text_chars:,};"
+        " raise it in the configuration",
+        OutcomeCode.TEXT_TOO_LONG,
+    )
+
+
+def _wordless(selected: ConfiguredEvaluator, case: Case) -> Outcome | None:
     # "..." has no claim that could lack support; without this it would get the best score.
-    if selected.spec.measures_support and not _LETTER_OR_DIGIT.search(case.actual_output):
-        metrics = selected.evaluator.__evalstudio__.metrics  # without that of a calibration
-        return Outcome.worst(metrics, "the answer has no words", code=OutcomeCode.ANSWER_WORDLESS)
+    if not selected.spec.measures_support or _LETTER_OR_DIGIT.search(case.actual_output):
+        return None
+    metrics = selected.evaluator.__evalstudio__.metrics  # without that of a calibration
+    return Outcome.worst(metrics, "the answer has no words", code=OutcomeCode.ANSWER_WORDLESS)
+
+
+def _inapplicable(selected: ConfiguredEvaluator, case: Case) -> Outcome | None:
     try:
         reason = selected.spec.inapplicable(selected.evaluator, case)
     except Exception as exc:
         return Outcome.error(fault(selected, exc))
     if reason is not None and not isinstance(reason, str):
-        spec = selected.spec
-        return invalid(spec, f"{type(reason).__name__} as the reason of not_applicable, not a text")
+        return invalid(selected.spec, f"{type(reason).__name__} as the reason of not_applicable, not a text")
     return Outcome.not_applicable(valid_text(reason)) if reason else None
 
 

@@ -196,7 +196,9 @@ def _deciding_steps(
 
 def _named(turn: int, reason: str) -> str:
     """Return a reason that names the turn."""
-    return reason if turn == WHOLE else f"turn {turn}: {reason}" if reason else f"turn {turn}"
+    if turn == WHOLE:
+        return reason
+    return f"turn {turn}: {reason}" if reason else f"turn {turn}"
 
 
 def _rank(selected: ConfiguredEvaluator, outcome: Outcome, passed: bool | None) -> tuple[int, float]:
@@ -208,7 +210,9 @@ def _rank(selected: ConfiguredEvaluator, outcome: Outcome, passed: bool | None) 
     primary = selected.spec.primary
     value = outcome.scores.get(primary.key)
     # An evaluator that only measures may have no primary value: it is never the worst.
-    ordered = math.inf if value is None else (value if primary.better == "higher" else -value)
+    ordered = math.inf
+    if value is not None:
+        ordered = value if primary.better == "higher" else -value
     return (2 if passed is False else 3, ordered)
 
 

@@ -8,7 +8,7 @@ from pytest_evalstudio.stats.types import Booleans, Floats
 
 PRIOR_WINS = 0.5
 """Wins and losses of the prior for each pair that has played: log-F(1, 1) on the difference of strengths."""
-_MOST_STEPS = 100  # ends a search that does not converge
+_MAX_STEPS = 100  # ends a search that does not converge
 _LONGEST_STEP = 2.0  # Newton's steps overshoot where wins are far from balanced
 _TOLERANCE = 1e-9
 
@@ -101,7 +101,7 @@ def _maximized(wins: Floats) -> Floats:
     games = wins + wins.swapaxes(1, 2)
     strengths = np.zeros((tables, players))
     centre = np.full((players, players), 1.0 / players) + 1e-9 * np.eye(players)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         expected = 1 / (1 + np.exp(strengths[:, None, :] - strengths[:, :, None]))
         gradient = (wins - games * expected).sum(axis=2)
         curvature = games * expected * expected.swapaxes(1, 2)

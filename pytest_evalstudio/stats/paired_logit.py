@@ -14,7 +14,7 @@ MIN_CLUSTERS = 10
 """With fewer clusters the robust standard error is not reliable."""
 _RIDGE = 1e-6  # a model that wins all games has no finite estimate without it
 _NO_SPREAD = 1e-6
-_MOST_STEPS = 60
+_MAX_STEPS = 60
 _LONGEST_STEP = 2.0  # Newton's steps overshoot where wins are far from balanced
 
 
@@ -111,7 +111,7 @@ def _fitted(design: Floats, won: Floats) -> tuple[Floats, Floats]:
     """Return the weights with the highest likelihood, and the expected wins."""
     weights = np.zeros(design.shape[1])
     expected = np.full(len(won), 0.5)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         gradient = design.T @ (won - expected) - _RIDGE * weights
         step = np.linalg.solve(_information(design, expected), gradient)
         longest = float(np.abs(step).max())

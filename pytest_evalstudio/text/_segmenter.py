@@ -26,7 +26,7 @@ _NUMBER_WORDS = frozenset({"no", "No", "NO"})
 _BLANKS = frozenset("\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000").union(
     map(chr, range(0x2000, 0x200C))
 )
-"""What the tokenizer divides next; other blanks of Python, such as U+001C, are characters to it."""
+"""Text that the tokenizer divides next; other blanks of Python, such as U+001C, are characters to it."""
 _tokenizer = Tokenizer(replace_not_contraction=False)
 
 

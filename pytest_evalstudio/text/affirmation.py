@@ -68,6 +68,12 @@ _SHORT = re.compile(
     rf"(?:\s+(?:indeed|always|usually|normally|generally|certainly|also|so|still|be|been|have to|to))*(?P<not_late>\s+not\b)?{_ENDS}",
     re.IGNORECASE,
 )
+_PARENTHESIS = re.compile(
+    r"\s*,\s[^,.;:!?]{1,40},\s(?!(?:and|but|or|if|when|unless|until|as|so|provided|except|only|because|since|for|from|by|within"
+    r"|after|before|at|on|in|up|without|though|although|while|which|who)\b)[a-z]",
+    re.IGNORECASE,
+)
+"""Words between a verb and its rest, so that the answer is no short one: "We will, of course, check this."."""
 _PERMITTED = re.compile(
     r"(?:it|that|this|they|you)(?:'s| is| are|'re)\s+(?P<not>not |n't )?(?P<word>(?:strictly )?(?:forbidden|prohibited|banned"
     r"|impossible|unlawful|allowed|permitted|possible|required|necessary|included|excluded))\b"
@@ -146,9 +152,14 @@ def polarity_of(answer: str, statement: str) -> Polarity:
         return "no"
     if yes := _YES.match(text):
         return _after_yes(text, yes, statement)
-    if short := _SHORT.match(text):
+    short = _SHORT.match(text)
+    if short and not _PARENTHESIS.match(text, short.end()):
         is_no = bool(short["nobody"]) != bool(short["not"] or short["not_late"])
-        return "no" if is_no else "yes"
+        rest = _SENTENCE_END.split(text[short.end() :], 1)[0]
+        # "We will, but only after 30 days" affirms another statement.
+        if is_no:
+            return "no"
+        return "" if _has_other_value(rest, fold(statement)) else "yes"
     if permitted := _PERMITTED.match(text):
         return _permission(permitted)
     return _restated(text, fold(statement))

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar, cast
 MAX_CHARS = 4_000_000
 """Characters of the texts whose results are kept: a thousand cases with answers, contexts and references."""
 ENTRY_CHARS = 200
-"""What an entry itself takes in memory, in characters: short texts would fill it by their number."""
+"""Memory of an entry itself, in characters: short texts would fill it by their number."""
 
 T = TypeVar("T")
 R = TypeVar("R", covariant=True)

@@ -72,6 +72,8 @@ _FRACTIONS = {
     "⅔": Fraction(2, 3),
 }
 _SPELLED_WORDS = "|".join(sorted(_SPELLED, key=len, reverse=True))
+_SPELLED_START = rf"\b(?=[{''.join(sorted({word[0] for word in _SPELLED}))}])"
+"""Before a spelled number: without it, each word of a text is compared with all of them."""
 _NUMBER = re.compile(
     r"(?P<sign>(?<![\w.)\]%-])(?:-|minus |negative ))?"
     rf"(?P<prefix>(?<![A-Za-z$])(?:{'|'.join(map(re.escape, PREFIXES))})[ ]?)?"
@@ -233,13 +235,15 @@ def figures_of(text: str) -> Sequence[Figure]:
 
 
 _MAY_HAVE = re.compile(
-    rf"\d|[½¼¾⅓⅔]|\b(?:{_SPELLED_WORDS})\b|[A-Za-z] ?[-+*/×÷^=<>≤≥] ?[A-Za-z(](?![A-Za-z])", re.IGNORECASE
+    rf"\d|[½¼¾⅓⅔]|{_SPELLED_START}(?:{_SPELLED_WORDS})\b|[A-Za-z] ?[-+*/×÷^=<>≤≥] ?[A-Za-z(](?![A-Za-z])",
+    re.IGNORECASE,
 )
 
 
 _DIGITS = re.compile(r"[0-9]+|[½¼¾⅓⅔]")
 _SPELLED_UNIT = re.compile(
-    rf"\b(?:{_SPELLED_WORDS})(?:[- ](?:{_SPELLED_WORDS}))?(?=[ -](?:{_SCALE}|{_UNIT})\b)", re.IGNORECASE
+    rf"{_SPELLED_START}(?:{_SPELLED_WORDS})(?:[- ](?:{_SPELLED_WORDS}))?(?=[ -](?:{_SCALE}|{_UNIT})\b)",
+    re.IGNORECASE,
 )
 _OPERATOR = re.compile(r"(?<=[\w) ])[-+*/×÷^=<>≤≥](?=[\w( =])")
 _BEFORE_DIGITS, _AFTER_DIGITS = 14, 36
@@ -415,7 +419,9 @@ def _number(match: re.Match[str] | None, text: str, habit: Habit, has_losses: bo
     bound: Bound = ""
     # A look-up in a set first: the two patterns would otherwise be searched at every number.
     if before.rstrip()[-2:].strip().casefold() in _BOUND_ENDS:
-        bound = "min" if _MIN.search(before) else "max" if _MAX.search(before) else ""
+        bound = "max" if _MAX.search(before) else ""
+        if _MIN.search(before):
+            bound = "min"
     end = max(
         match.end(name) for name in ("digits", "half", "fraction", "spelled", "scale", "unit", "ordinal")
     )
@@ -486,7 +492,8 @@ _UPPER_CASED = frozenset(letter.upper() for letter in _CASED)
 
 
 _NUMERAL = re.compile(
-    rf"\b({_SPELLED_WORDS})(?:[- ]({_SPELLED_WORDS}))?\b(?![ -](?:{_SCALE}|{_UNIT})\b)", re.IGNORECASE
+    rf"{_SPELLED_START}({_SPELLED_WORDS})(?:[- ]({_SPELLED_WORDS}))?\b(?![ -](?:{_SCALE}|{_UNIT})\b)",
+    re.IGNORECASE,
 )
 
 
@@ -587,3 +594,11 @@ class FigureIndex:
         candidates = years.values() if not year else (years.get(year, set()), years.get(0, set()))
         forms = set().union(*candidates)
         return bool(forms) and (len(figure.dates) == 1 or "" in forms or figure.text in forms)
+
+
+def figure_index(texts: Iterable[str]) -> FigureIndex:
+    """Return the index of the figures of texts."""
+    index = FigureIndex()
+    for text in texts:
+        index.read(text)
+    return index

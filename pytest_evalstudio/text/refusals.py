@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from pytest_evalstudio.text.folding import fold_with_origins
@@ -69,7 +69,8 @@ def is_refusal(answer: str, question: str = "", phrases: Sequence[str] = ()) -> 
     True
     """
     text = _plain(answer)
-    numbers = set(_NUMBER.findall(_plain(question)))
+    # Most answers name no number, and need none of the question's.
+    numbers = set(_NUMBER.findall(_plain(question))) if _NUMBER.search(text) else set()
     # Before the limit of length: an application's own phrase is certain in a long answer, too.
     for phrase in map(_plain, phrases):
         if phrase and phrase in text:
@@ -103,13 +104,12 @@ def clause_kind(clause: str) -> ClauseKind:
     return "content"
 
 
-def _clauses(text: str) -> list[str]:
-    return [
-        stripped
-        for sentence in _SENTENCE_END.split(text)
-        for clause in _CLAUSE_END.split(_LISTED.sub("", sentence, count=1))
-        if (stripped := clause.strip(" .,!?…。！？()[]'"))
-    ]
+def _clauses(text: str) -> Iterator[str]:
+    """Yield the clauses of a text; the first one tells most answers from refusals."""
+    for sentence in _SENTENCE_END.split(text):
+        for clause in _CLAUSE_END.split(_LISTED.sub("", sentence, count=1)):
+            if stripped := clause.strip(" .,!?…。！？()[]'"):
+                yield stripped
 
 
 def _adds_no_number(text: str, numbers: set[str]) -> bool:

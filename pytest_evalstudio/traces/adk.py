@@ -26,6 +26,8 @@ _SESSION = f"{PREFIX}session_id"
 
 def messages_of(values: Attributes) -> tuple[list[TraceMessage], list[TraceMessage]]:
     """Return the messages of a request and of its reply."""
+    if _REQUEST not in values and _RESPONSE not in values:
+        return [], []
     request = mapping_of(parsed(values.get(_REQUEST)))
     response = mapping_of(parsed(values.get(_RESPONSE)))
     inputs = list(_system(mapping_of(request.get("config")).get("system_instruction")))
@@ -36,6 +38,8 @@ def messages_of(values: Attributes) -> tuple[list[TraceMessage], list[TraceMessa
 
 def unread_of(values: Attributes) -> tuple[str, ...]:
     """Return the names of the attributes that cannot be read."""
+    if _REQUEST not in values and _RESPONSE not in values:
+        return ()
     return tuple(f"value of {name!r}" for name in (_REQUEST, _RESPONSE) if is_broken(values.get(name)))
 
 

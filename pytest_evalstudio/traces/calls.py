@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec.structs import replace
 
@@ -51,10 +52,10 @@ def merged_calls(group: Sequence[TracePart], omissions: Omissions) -> tuple[list
     for number, (time, call) in enumerate(requests):
         parts = attempts.get(number, [])
         for part in parts[:-1]:
-            failed = _merged(replace(call, result=None, error=""), _executed(part))
+            failed = _merged(replace(call, result=None, error=""), part)
             entries.append((part.span.started_s or time, failed, part.span.id))
         if parts:
-            last = _merged(call, _executed(parts[-1]))
+            last = _merged(call, parts[-1])
             entries.append((parts[-1].span.started_s or time, last, parts[-1].span.id))
         else:
             entries.append((time, call, ""))
@@ -94,31 +95,43 @@ def matching_calls(requested: Sequence[ToolCall], executed: Sequence[ToolCall]) 
 def _requested(speakers: Sequence[TracePart]) -> Iterator[tuple[float, ToolCall]]:
     """Yield the calls that models requested, with the times; a call that several spans repeat once."""
     ids: set[str] = set()
-    counts: Counter[str] = Counter()
+    requested: list[ToolCall] = []
     for part in speakers:
         time = (part.span.started_s or 0.0) + (part.span.duration_s or 0.0)
         for message in part.facts.outputs:
             for call in message.calls:
                 if not call.id or call.id not in ids:
                     yield time, call
-                    counts[call_signature(call)] += 1
+                    requested.append(call)
                 ids.add(call.id)
-    if speakers:
-        # Calls before the first span of a row, e.g. of an application whose requests are traced one by one.
-        # Some frameworks repeat a call with another id.
-        last = speakers[-1]
-        inputs = last.facts.inputs
-        repeated = [call for message in inputs[last_question(inputs) + 1 :] for call in message.calls]
-        for call in repeated:
-            if call.id in ids:
-                counts[call_signature(call)] -= 1
-        for call in repeated:
-            if call.id and call.id in ids:
-                continue
+    # Calls before the first span of a row, e.g. of an application whose requests are traced one by one.
+    inputs = speakers[-1].facts.inputs if speakers else ()
+    repeated = [call for message in inputs[last_question(inputs) + 1 :] for call in message.calls]
+    for call in _earlier(repeated, requested, ids):
+        yield speakers[0].span.started_s or 0.0, call
+
+
+def _earlier(
+    repeated: Sequence[ToolCall], requested: Sequence[ToolCall], ids: set[str]
+) -> Iterator[ToolCall]:
+    """Yield the calls of a last request that no span requested; some frameworks repeat one with another id.
+
+    Args:
+        ids: of the requested calls; those of the calls are added.
+    """
+    if not repeated:
+        return
+    counts = Counter(map(call_signature, requested))
+    for call in repeated:
+        if call.id in ids:
             counts[call_signature(call)] -= 1
-            if counts[call_signature(call)] < 0:
-                yield speakers[0].span.started_s or 0.0, call
-                ids.add(call.id)
+    for call in repeated:
+        if call.id and call.id in ids:
+            continue
+        counts[call_signature(call)] -= 1
+        if counts[call_signature(call)] < 0:
+            yield call
+            ids.add(call.id)
 
 
 def _results(speakers: Sequence[Facts]) -> Mapping[str, ToolResult]:
@@ -137,7 +150,6 @@ class _OpenCalls:
     def __init__(self) -> None:
         self._open: dict[int, ToolCall] = {}
         self._by_id: dict[str, int] = {}
-        self._by_name: dict[str, deque[int]] = {}
         self._by_signature: dict[str, dict[str, deque[int]]] = {}
         self._failed: dict[str, int] = {}
 
@@ -145,7 +157,6 @@ class _OpenCalls:
         self._open[index] = call
         if call.id:
             self._by_id.setdefault(call.id, index)
-        self._by_name.setdefault(call.name, deque()).append(index)
 
     def take(self, call: ToolCall) -> int | None:
         """Return the index of the requested call that a span belongs to; None where there is none."""
@@ -161,17 +172,27 @@ class _OpenCalls:
     def repeated(self, call: ToolCall) -> int | None:
         """Return the index of the requested call that a span attempts once more; None where there is none."""
         index = self._by_id.get(call.id) if call.id else None
-        return index if index is not None else self._failed.get(call_signature(call))
+        if index is not None or not self._failed:
+            return index
+        return self._failed.get(call_signature(call))
 
     def note(self, index: int, call: ToolCall, *, failed: bool) -> None:
         """Note how an attempt ended: only after one that failed, an equal call repeats it."""
         if failed:
             self._failed[call_signature(call)] = index
-        else:
+        elif self._failed:
             self._failed.pop(call_signature(call), None)
 
+    @cached_property
+    def _by_name(self) -> Mapping[str, deque[int]]:
+        """The open calls by their tools, which few spans are looked up by: most have an id."""
+        indices: dict[str, deque[int]] = {}
+        for index, call in self._open.items():
+            indices.setdefault(call.name, deque()).append(index)
+        return indices
+
     def _signatures(self, name: str) -> Mapping[str, deque[int]]:
-        """Return the calls of a tool by their arguments, which few spans are looked up by."""
+        """Return the calls of a tool by their arguments."""
         if name not in self._by_signature:
             signatures: dict[str, deque[int]] = {}
             for index in self._by_name.get(name, ()):
@@ -188,8 +209,10 @@ class _OpenCalls:
         return None
 
 
-def _merged(requested: ToolCall, executed: ToolCall) -> ToolCall:
-    """Return the call of a span, with what only the request says."""
+def _merged(requested: ToolCall, part: TracePart) -> ToolCall:
+    """Return the call of a tool's span, with what only the request says."""
+    executed = part.facts.call
+    assert executed is not None
     # Some frameworks record the values of the arguments as a text, without their names.
     says_more = requested if requested.arguments and not executed.arguments else executed
     return replace(
@@ -198,5 +221,8 @@ def _merged(requested: ToolCall, executed: ToolCall) -> ToolCall:
         arguments=says_more.arguments,
         arguments_text=says_more.arguments_text,
         result=requested.result if executed.result is None else executed.result,
-        error=executed.error or requested.error,
+        error=executed.error or part.span.error or requested.error,
+        agent=part.agent,
+        started_s=part.span.started_s,
+        duration_s=part.span.duration_s,
     )

@@ -13,7 +13,7 @@ Kind = Literal["agent", "chain", "model", "tool", "retrieval", "handover", "guar
 """Operation of a span; "" for one that rows have no use for."""
 
 
-class ToolResult(Struct, frozen=True):
+class ToolResult(Struct, frozen=True, gc=False):
     """Result of a tool in a message: the id of the call, and the text."""
 
     call: str
@@ -21,7 +21,7 @@ class ToolResult(Struct, frozen=True):
     error: str = ""
 
 
-class TraceMessage(Struct, frozen=True):
+class TraceMessage(Struct, frozen=True, gc=False):
     """Message of a model call.
 
     Attributes:
@@ -36,7 +36,7 @@ class TraceMessage(Struct, frozen=True):
     unread: tuple[str, ...] = ()
 
 
-class Document(Struct, frozen=True):
+class Document(Struct, frozen=True, gc=False):
     """Retrieved document.
 
     Attributes:
@@ -49,7 +49,7 @@ class Document(Struct, frozen=True):
     score: float | None = None
 
 
-class Facts(Struct, frozen=True, kw_only=True):
+class Facts(Struct, frozen=True, kw_only=True, gc=False):
     """Facts of a span.
 
     Attributes:

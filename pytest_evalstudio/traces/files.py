@@ -10,12 +10,13 @@ import gzip
 import os
 import zlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedReader, FileIO
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 import msgspec
 from msgspec import Raw, Struct
@@ -34,6 +35,7 @@ MAX_ERRORS = 10_000
 """Maximum number of lines and spans that cannot be read; more are another kind of file."""
 MAX_SPANS = 100_000
 """Maximum number of spans of one trace, which are read together."""
+T = TypeVar("T")
 Form = Literal["otlp", "log", "jaeger", "phoenix", "mlflow"]
 _FORMS: tuple[Form, ...] = ("otlp", "log", "jaeger", "phoenix", "mlflow")
 _READERS = {
@@ -117,6 +119,7 @@ class Trace:
 _DOCUMENTS = msgspec.json.Decoder(_Document)
 _LISTS = msgspec.json.Decoder(list[_Document])
 _IDS = msgspec.json.Decoder(_Ids)
+_ID_LISTS = msgspec.json.Decoder(list[_Ids])
 _RAWS = msgspec.json.Decoder(list[Raw])
 
 
@@ -135,7 +138,7 @@ class TraceFiles:
         self._names = [str(path) for path in paths]
         self._files: list[BufferedReader] = []
         self._unbuffered: list[FileIO] = []
-        self._positions: dict[str, array[int]] = {}
+        self._positions: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
         try:
             for path in paths:
                 self._index(path)
@@ -158,22 +161,23 @@ class TraceFiles:
         events: dict[str, list[Event]] = {}
         log_texts: set[bytes] = set()
         repeated = 0
+        numbers = iter(positions[: 4 * MAX_SPANS].tolist())
         # Four numbers for each span, see `_add`.
-        for at in range(0, min(len(positions), 4 * MAX_SPANS), 4):
-            number, form, start, length = positions[at : at + 4].tolist()
+        for number, form, start, length in zip(numbers, numbers, numbers, numbers, strict=True):
             file = self._unbuffered[number]
             file.seek(start)
-            text = valid_json_bytes(file.read(length) or b"")
+            text = file.read(length) or b""
             try:
                 if _FORMS[form] == "log":
                     # Exporters that try again send the same record twice; records have no id.
+                    text = valid_json_bytes(text)
                     if text in log_texts:
                         continue
                     log_texts.add(text)
                     id, event = otlp.read_log_record(text)
                     events.setdefault(id, []).append(event)
                     continue
-                span = _READERS[_FORMS[form]](text)
+                span = _decoded(_READERS[_FORMS[form]], text)
             except (ValueError, OverflowError, RecursionError) as exc:
                 self._add_error(number, f"byte {start:,}", exc)
                 continue
@@ -216,13 +220,16 @@ class TraceFiles:
             line = file.readline(MAX_JSON_BYTES + 1)
 
     def _index_value(self, number: int, start: int, text: bytes, line: int) -> None:
-        # The length stays the same, so that positions in the text are those in the file.
-        text = valid_json_bytes(text)
         if text.startswith(_BYTE_ORDER_MARK):
             start, text = start + len(_BYTE_ORDER_MARK), text[len(_BYTE_ORDER_MARK) :]
         try:
             check_json(text, MAX_FILE_ELEMENTS)
-            documents = _LISTS.decode(text) if text.lstrip()[:1] == b"[" else [_DOCUMENTS.decode(text)]
+            try:
+                documents = _documents(text)
+            except ValueError:
+                # The length stays the same, so that positions in the text are those in the file.
+                text = valid_json_bytes(text)
+                documents = _documents(text)
         except (ValueError, RecursionError) as exc:
             self._add_error(number, f"line {line}" if line else "", exc)
             return
@@ -230,33 +237,28 @@ class TraceFiles:
         count = 0
         for document in documents:
             for form, spans in _spans(document):
-                for span in spans:
-                    count += 1
-                    self._add(number, form, start + positions.of(span), span)
+                count += len(spans)
+                self._add(number, form, start, positions, spans)
         if count or any(map(_is_known, documents)):
             return
         spans = _lone_spans(text)
-        for span in spans:
-            self._add(number, "phoenix", start + positions.of(span), span)
+        self._add(number, "phoenix", start, positions, spans)
         if not spans:
             self._add_error(number, f"line {line}" if line else "", ValueError(_EXPECTED))
 
-    def _add(self, number: int, form: Form, start: int, span: Raw) -> None:
-        try:
-            ids = _IDS.decode(span)
-        except (ValueError, RecursionError) as exc:
-            self._add_error(number, f"byte {start:,}", exc)
-            return
-        trace_id = ids.trace_id
-        if not trace_id:
-            if form != "log":  # most log records belong to no trace
-                self._add_error(number, f"byte {start:,}", ValueError("a span has no id of its trace"))
-            return
-        positions = self._positions.get(trace_id)
-        if positions is None:
-            positions = self._positions[trace_id] = array("q")
-        # Numbers of 8 bytes in one array: objects for each span of a large file would not fit into memory.
-        positions.extend((number, _FORMS.index(form), start, len(memoryview(span))))
+    def _add(self, number: int, form: Form, start: int, positions: _Positions, spans: list[Raw]) -> None:
+        """Note where the spans of a text are that starts at some position of a file."""
+        form_number = _FORMS.index(form)
+        for (offset, length), trace_id in zip(map(positions.of, spans), _trace_ids(spans), strict=True):
+            if isinstance(trace_id, Exception):
+                self._add_error(number, f"byte {start + offset:,}", trace_id)
+            elif trace_id:
+                # Numbers of 8 bytes in one array: objects for each span of a large file would not fit into
+                # memory.
+                self._positions[trace_id].extend((number, form_number, start + offset, length))
+            elif form != "log":  # most log records belong to no trace
+                fault = ValueError("a span has no id of its trace")
+                self._add_error(number, f"byte {start + offset:,}", fault)
 
     def _add_error(self, number: int, place: str, exc: Exception) -> None:
         fact = "it is nested too deeply" if isinstance(exc, RecursionError) else str(exc)
@@ -318,6 +320,10 @@ def _is_json(text: bytes) -> bool:
     return True
 
 
+def _documents(text: bytes) -> list[_Document]:
+    return _LISTS.decode(text) if text.lstrip()[:1] == b"[" else [_DOCUMENTS.decode(text)]
+
+
 class _Positions:
     """Positions of the parts of a text, which are looked up in their order."""
 
@@ -325,8 +331,8 @@ class _Positions:
         self._text = text
         self._end = 0
 
-    def of(self, part: Raw) -> int:
-        """Return the position of a part after the one before; equal parts are exchangeable."""
+    def of(self, part: Raw) -> tuple[int, int]:
+        """Return position and length of a part after the one before; equal parts are exchangeable."""
         content = bytes(part)
         start = self._end + 1  # after a comma, as nearly all, or a comma and a blank
         if not self._text.startswith(content, start):
@@ -336,16 +342,37 @@ class _Positions:
                 if start < 0:
                     start = self._text.find(content)
         self._end = start + len(content)
-        return start
+        return start, len(content)
+
+
+def _trace_ids(spans: list[Raw]) -> list[str | Exception]:
+    """Return the id of the trace of each span, "" for none, or the fault of a span."""
+    try:
+        # All of them at once, since that is faster than a call for each.
+        return [ids.trace_id for ids in _ID_LISTS.decode(b"[%b]" % b",".join(spans))]
+    except (ValueError, RecursionError):
+        return [_trace_id(span) for span in spans]
+
+
+def _trace_id(span: Raw) -> str | Exception:
+    try:
+        return _decoded(_IDS.decode, bytes(span)).trace_id
+    except (ValueError, RecursionError) as exc:
+        return exc
+
+
+def _decoded(decode: Callable[[bytes], T], text: bytes) -> T:
+    """Decode a text; lone surrogates, which msgspec refuses, are replaced where it has some."""
+    try:
+        return decode(text)
+    except ValueError:
+        return decode(valid_json_bytes(text))
 
 
 def _lone_spans(text: bytes) -> list[Raw]:
     """Return the spans of a text in which they stand alone or in a list, as Phoenix exports them."""
     spans = _RAWS.decode(text) if text.lstrip()[:1] == b"[" else [Raw(text)]
-    try:
-        return spans if all(_IDS.decode(span).trace_id for span in spans) else []
-    except (ValueError, RecursionError):
-        return []
+    return spans if all(id and isinstance(id, str) for id in _trace_ids(spans)) else []
 
 
 def _is_known(document: _Document) -> bool:

@@ -13,11 +13,12 @@ from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.formats.imported.records import mapping_of
 from pytest_evalstudio.traces import adk
 from pytest_evalstudio.traces.facts import NO_FACTS, Document, Facts, Kind, TraceMessage
+from pytest_evalstudio.traces.json_messages import read_json_messages
 from pytest_evalstudio.traces.messages import (
     amount,
     call_of,
     documents_of,
-    is_broken,
+    is_unread,
     listed,
     parsed,
     read_message,
@@ -62,6 +63,9 @@ _ARGUMENTS = ("gen_ai.tool.call.arguments", "traceloop.entity.input", adk.ARGUME
 _RESULTS = ("gen_ai.tool.call.result", "traceloop.entity.output", adk.RESULT)
 _RUN = frozenset({"input_str", "inputs", "tags", "metadata", "kwargs"})
 """Keys of what OpenLLMetry records of a tool of LangChain; its arguments are among them."""
+_UNKNOWN_RESULT = {"result": adk.UNKNOWN}
+_LANGCHAIN_RESULT = frozenset({"output", "kwargs"})
+_DOCUMENTS = "gen_ai.retrieval.documents"
 _SYSTEM = "gen_ai.system_instructions"
 _CHOICE = "gen_ai.choice"
 _TOOL_EVENT = "gen_ai.tool.message"
@@ -91,21 +95,15 @@ def read(span: Span) -> Facts:
             kind=kind,
             name=_tool_name(values),
             call=_call(span),
-            says_arguments=any(name in values for name in _ARGUMENTS) or _TOOL_EVENT in _event_names(span),
+            says_arguments=_has(values, _ARGUMENTS) or _TOOL_EVENT in _event_names(span),
             session=_session(values),
         )
-    inputs, outputs = _messages(span)
-    model = text_of(values.get("gen_ai.request.model") or values.get("gen_ai.response.model"))
-    names = {
-        "agent": values.get("gen_ai.agent.name") or values.get("traceloop.entity.name"),
-        "chain": values.get("gen_ai.workflow.name") or values.get("traceloop.entity.name"),
-        "retrieval": values.get("gen_ai.data_source.id"),
-    }
+    inputs, outputs, unread = _messages(span)
     return Facts(
         kind=kind,
-        name=model if kind == "model" else text_of(names.get(kind)),
-        inputs=inputs,
-        outputs=outputs,
+        name=_name(kind, values),
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
         question=_query(values) if kind == "retrieval" else _text(values, "traceloop.entity.input"),
         answer=_text(values, "traceloop.entity.output"),
         served_model=text_of(values.get("gen_ai.response.model")) or adk.served_model_of(values),
@@ -113,13 +111,21 @@ def read(span: Span) -> Facts:
         finish_reason=_finish_reason(values.get("gen_ai.response.finish_reasons")),
         usage=usage_of(values, _USAGE),
         cost_usd=amount(values.get("gen_ai.usage.cost")),
-        documents=tuple(_documents(values)),
+        documents=_documents(values),
         session=_session(values),
-        unread=(
-            *(f"value of {name!r}" for name in _JSON if is_broken(values.get(name))),
-            *adk.unread_of(values),
-        ),
+        unread=(*[f"value of {name!r}" for name in unread], *adk.unread_of(values)),
     )
+
+
+def _name(kind: Kind, values: Mapping[str, Json]) -> str:
+    """Return the model, agent, chain or source of documents."""
+    if kind == "model":
+        return text_of(values.get("gen_ai.request.model") or values.get("gen_ai.response.model"))
+    if kind == "agent":
+        return text_of(values.get("gen_ai.agent.name") or values.get("traceloop.entity.name"))
+    if kind == "chain":
+        return text_of(values.get("gen_ai.workflow.name") or values.get("traceloop.entity.name"))
+    return text_of(values.get("gen_ai.data_source.id")) if kind == "retrieval" else ""
 
 
 def _session(values: Mapping[str, Json]) -> str:
@@ -133,7 +139,19 @@ def _query(values: Mapping[str, Json]) -> str:
 
 
 def _text(values: Mapping[str, Json], *names: str) -> str:
-    return next((text_of(values[name]) for name in names if values.get(name)), "")
+    """Return the first text that is not empty, "" without one."""
+    for name in names:
+        if value := values.get(name):
+            return text_of(value)
+    return ""
+
+
+def _first(values: Mapping[str, Json], names: Iterable[str]) -> Json:
+    """Return the value of the first attribute that there is, None without one."""
+    for name in names:
+        if name in values:
+            return values[name]
+    return None
 
 
 def _tool_name(values: Mapping[str, Json]) -> str:
@@ -146,8 +164,7 @@ def _event_names(span: Span) -> Iterator[str]:
 
 def _call(span: Span) -> ToolCall | None:
     values = span.attributes
-    arguments = next((values[name] for name in _ARGUMENTS if name in values), None)
-    result = next((values[name] for name in _RESULTS if name in values), None)
+    arguments, result = _first(values, _ARGUMENTS), _first(values, _RESULTS)
     for event in span.events:  # Strands records both as events
         if event.name == _TOOL_EVENT and arguments is None:
             arguments = event.attributes.get("content")
@@ -157,13 +174,14 @@ def _call(span: Span) -> ToolCall | None:
     if id == adk.UNKNOWN:
         id = None
     run = mapping_of(parsed(arguments))
+    arguments = run or arguments  # an object is not parsed again
     if run.keys() >= _RUN:
         arguments = run["inputs"] or run["input_str"]
         id = id or mapping_of(run.get("kwargs")).get("tool_call_id")
     output = mapping_of(parsed(result))
-    if output == {"result": adk.UNKNOWN}:
+    if output == _UNKNOWN_RESULT:
         result = None
-    if output.keys() == {"output", "kwargs"}:
+    if output.keys() == _LANGCHAIN_RESULT:
         message = unwrapped(mapping_of(output["output"]))
         result = message.get("content") if message.get("type") == "tool" else output["output"]
         status = message.get("status")
@@ -177,15 +195,21 @@ def _texts(value: Json) -> Json:
     return message.text if message is not None and message.text else value
 
 
-def _documents(values: Mapping[str, Json]) -> Iterator[Document]:
+def _documents(values: Mapping[str, Json]) -> tuple[Document, ...]:
+    if _DOCUMENTS in values:
+        return tuple(documents_of(values[_DOCUMENTS]))
     output = mapping_of(parsed(values.get("traceloop.entity.output")))
-    return documents_of(values.get("gen_ai.retrieval.documents", output.get("documents")))
+    return tuple(documents_of(output["documents"])) if "documents" in output else ()
 
 
-def _messages(span: Span) -> tuple[tuple[TraceMessage, ...], tuple[TraceMessage, ...]]:
-    """Return the messages of a span: of its attributes, else of its events and log records."""
+def _messages(span: Span) -> tuple[list[TraceMessage], list[TraceMessage], list[str]]:
+    """Return the messages of a span: of its attributes, else of its events and log records.
+
+    Returns:
+        Inputs, outputs, and the names of the attributes that should be JSON and are not.
+    """
     values = span.attributes
-    inputs, outputs = _of_attributes(values)
+    inputs, outputs, unread = _of_attributes(values)
     if not (inputs or outputs):
         inputs, outputs = adk.messages_of(values)
     if not (inputs and outputs):
@@ -193,31 +217,54 @@ def _messages(span: Span) -> tuple[tuple[TraceMessage, ...], tuple[TraceMessage,
             in_event, out_event = _of_event(event)
             inputs += in_event if not _has(values, _INPUTS) else []
             outputs += out_event if not _has(values, _OUTPUTS) else []
-    return tuple(inputs), tuple(outputs)
+    return inputs, outputs, unread
 
 
 def _has(values: Mapping[str, Json], names: Iterable[str]) -> bool:
-    return any(name in values for name in names)
+    return not values.keys().isdisjoint(names)
 
 
-def _of_attributes(values: Mapping[str, Json]) -> tuple[list[TraceMessage], list[TraceMessage]]:
-    inputs: list[TraceMessage] = []
-    outputs: list[TraceMessage] = []
+def _of_attributes(
+    values: Mapping[str, Json],
+) -> tuple[list[TraceMessage], list[TraceMessage], list[str]]:
+    """Return the messages of attributes, see `_messages`."""
+    unread: list[str] = []
+    inputs = _of_names(values, _INPUTS, "user", "gen_ai.prompt.", unread)
+    outputs = _of_names(values, _OUTPUTS, "assistant", "gen_ai.completion.", unread)
     if _SYSTEM in values:
-        parts = parsed(values[_SYSTEM])
-        system: Json = {"role": "system", "parts": parts} if isinstance(parts, list) else parts
-        inputs += read_messages(system, "system")
-    for names, role, prefix, messages in (
-        (_INPUTS, "user", "gen_ai.prompt.", inputs),
-        (_OUTPUTS, "assistant", "gen_ai.completion.", outputs),
-    ):
-        present = [name for name in names if name in values]
-        for name in present:
-            if name not in _JSON or not is_broken(values[name]):
-                messages += read_messages(values[name], role)
-        if not present:
-            messages += _flattened(values, prefix, role)
-    return inputs, outputs
+        inputs = _system(values[_SYSTEM], unread) + inputs
+    return inputs, outputs, unread
+
+
+def _system(value: Json, unread: list[str]) -> list[TraceMessage]:
+    parts = parsed(value)
+    if is_unread(value, parts):
+        unread.append(_SYSTEM)
+    system: Json = {"role": "system", "parts": parts} if isinstance(parts, list) else parts
+    return read_messages(system, "system")
+
+
+def _of_names(
+    values: Mapping[str, Json], names: Iterable[str], role: str, prefix: str, unread: list[str]
+) -> list[TraceMessage]:
+    """Return the messages of the named attributes, else of those whose names begin with a prefix.
+
+    Args:
+        unread: gets the names of the attributes that should be JSON and are not.
+    """
+    if not _has(values, names):
+        return list(_flattened(values, prefix, role))
+    messages: list[TraceMessage] = []
+    for name in names:
+        if name not in values:
+            continue
+        read = read_json_messages if name in _JSON else read_messages
+        attribute = read(values[name], role)
+        if attribute is None:
+            unread.append(name)
+        else:
+            messages += attribute
+    return messages
 
 
 def _flattened(values: Mapping[str, Json], prefix: str, role: str) -> Iterator[TraceMessage]:
@@ -238,16 +285,16 @@ def _of_event(event: Event) -> tuple[list[TraceMessage], list[TraceMessage]]:
         role = _ROLE_EVENTS[event.name]
         content = parsed(values.get("content"))
         if isinstance(content, list):  # Strands has the parts of Amazon Bedrock, results in a user's message
-            return list(read_messages({"role": _of_results(role), "content": content}, role)), []
+            return read_messages({"role": _of_results(role), "content": content}, role), []
         message = {**values, "role": role, "tool_call_id": values.get("tool_call_id") or values.get("id")}
-        return list(read_messages(_plain(message), role)), []
+        return read_messages(_plain(message), role), []
     if event.name == _CHOICE:
         reply = parsed(values.get("message"))
         if isinstance(reply, list):
             reply = {"role": "assistant", "content": reply}
-        return [], list(read_messages(_plain(reply), "assistant"))
+        return [], read_messages(_plain(reply), "assistant")
     if event.name in (*_DETAILS_EVENTS, *_CONTENT_EVENTS):
-        return _of_attributes(values)
+        return _of_attributes(values)[:2]
     return [], []
 
 
@@ -264,6 +311,8 @@ def _plain(message: Json) -> Json:
 
 def _finish_reason(value: Json) -> str:
     """Return the reason of the first choice; the attribute is a list, or the JSON of one."""
+    if value is None:
+        return ""
     value = parsed(value)
     first = value[0] if isinstance(value, list | tuple) and value else value
     return finish_reason(first) if isinstance(first, str) else ""

@@ -53,37 +53,43 @@ def parsed(value: Json) -> Json:
             data = msgspec.json.decode(valid_json(value))
         except (ValueError, RecursionError):
             return value
-    # A text without many brackets cannot be nested deeply, which is much faster to see.
-    is_flat = value.count("{") + value.count("[") <= MAX_DEPTH
-    return data if is_flat or not is_deep(data) else value
+    return value if len(value) > MAX_DEPTH and is_deep(data) else data
 
 
 def is_broken(value: Json) -> bool:
     """Return whether a value is a text that should be JSON and is not, e.g. since it is cut off."""
-    return isinstance(value, str) and value[:1] in ("[", "{") and isinstance(parsed(value), str)
+    return isinstance(value, str) and is_unread(value, parsed(value))
+
+
+def is_unread(value: Json, data: Json) -> bool:
+    """Return whether a value that was parsed as some data is broken, see `is_broken`."""
+    return isinstance(data, str) and isinstance(value, str) and value[:1] in ("[", "{")
 
 
 def text_of(value: Json) -> str:
     """Return a text; other values as JSON, nothing as ""."""
-    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def read_messages(value: Json, role: str) -> Iterator[TraceMessage]:
-    """Yield the messages of an attribute; what is no message is left out.
+def read_messages(value: Json, role: str) -> list[TraceMessage]:
+    """Return the messages of an attribute; what is no message is left out.
 
     Args:
         value: a list of messages or its JSON; a single message, or a plain text.
         role: of messages that have none.
     """
-    value = parsed(value)
+    return messages_in(parsed(value), role)
+
+
+def messages_in(value: Json, role: str) -> list[TraceMessage]:
+    """Return the messages of a value that is parsed, see `read_messages`."""
     if isinstance(value, str):
         value = {"role": role, "content": value} if value else None
     items = value if isinstance(value, list) else [value]
-    for item in items:
-        if isinstance(item, dict):
-            message = read_message(item, role)
-            if message is not None:
-                yield message
+    messages = [read_message(item, role) for item in items if isinstance(item, dict)]
+    return [message for message in messages if message is not None]
 
 
 def read_message(value: Mapping[str, Json], role: str = "") -> TraceMessage | None:
@@ -163,6 +169,8 @@ _MAX_PART_NAME_CHARS = 50
 
 def unwrapped(value: Mapping[str, Json]) -> Mapping[str, Json]:
     """Return a message that LangChain wrote as JSON, without its wrapper; others as they are."""
+    if "kwargs" not in value and "data" not in value:
+        return value
     # "kwargs" of `dumpd`, "data" of `messages_to_dict`.
     return mapping_of(value.get("kwargs")) or mapping_of(value.get("data")) or value
 
@@ -184,7 +192,9 @@ def _of_parts(role: str, parts: Iterable[Json]) -> TraceMessage:
     unread: list[str] = []
     for part in map(mapping_of, parts):
         kind = part.get("type")
-        if kind in ("tool_call", _SERVER_CALL):
+        if kind in _TEXT_PARTS and isinstance(content := part.get("content", part.get(kind)), str):
+            texts.append(content)
+        elif kind in ("tool_call", _SERVER_CALL):
             call = call_of(part.get("name"), _arguments(part), part.get("id"))
             calls += [call] if call is not None else []
             unread += [_part_name(part)] if call is None else []
@@ -192,8 +202,6 @@ def _of_parts(role: str, parts: Iterable[Json]) -> TraceMessage:
             text = next((part[name] for name in _RESULTS if part.get(name) is not None), None)
             text = _without_type(part.get(_SERVER_RESULT)) if kind == _SERVER_RESULT else text
             results.append(ToolResult(text_of(part.get("id")), text_of(text)))
-        elif kind in _TEXT_PARTS and isinstance(content := part.get("content", part.get(kind)), str):
-            texts.append(content)
         elif kind not in _THOUGHTS:
             unread.append(_part_name(part) if kind else "without a type")
     return TraceMessage(role, "\n".join(texts), tuple(calls), tuple(results), tuple(unread))
@@ -237,11 +245,18 @@ def documents_of(value: Json) -> Iterator[Document]:
         if isinstance(item, str):
             yield Document(item)
         elif isinstance(item, dict):
-            text = next((item[key] for key in _TEXTS if isinstance(item.get(key), str)), "")
+            metadata = mapping_of(parsed(item.get("metadata")))
             # The document's own keys come before those of its metadata.
-            details = {**mapping_of(parsed(item.get("metadata"))), **item}
-            source = next((details[key] for key in _SOURCES if isinstance(details.get(key), str | int)), "")
-            yield Document(str(text), str(source), amount(item.get("score")))
+            source = _first(item if not metadata else {**metadata, **item}, _SOURCES, (str, int))
+            yield Document(_first(item, _TEXTS, (str,)), source, amount(item.get("score")))
+
+
+def _first(values: Mapping[str, Json], names: Iterable[str], types: tuple[type, ...]) -> str:
+    """Return the first value of some types as a text, "" without one."""
+    for name in names:
+        if isinstance(value := values.get(name), types):
+            return str(value)
+    return ""
 
 
 _TEXTS = ("content", "page_content", "text")
@@ -250,7 +265,7 @@ _SOURCES = ("uri", "url", "source", "doc_uri", "id")
 
 def amount(value: Json) -> float | None:
     """Return a finite number, or None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if value is None or isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
         return float(value) if math.isfinite(value) else None
@@ -261,6 +276,8 @@ def amount(value: Json) -> float | None:
 
 def tokens(value: Json) -> int | None:
     """Return a number of tokens, or None."""
+    if value.__class__ is int and 0 <= value <= MAX_TOKENS:  # as nearly all
+        return value
     number = amount(value)
     return int(number) if number is not None and 0 <= number <= MAX_TOKENS else None
 

@@ -20,15 +20,15 @@ _SERVER = (2, "SPAN_KIND_SERVER")
 _MAX_DIGITS = 25  # of a number in a text: enough for 64 bits
 
 
-class _Values(Struct):
+class _Values(Struct, gc=False):
     values: list[AnyValue] = []
 
 
-class _Pairs(Struct):
+class _Pairs(Struct, gc=False):
     values: list[KeyValue] = []
 
 
-class AnyValue(Struct, rename="camel"):
+class AnyValue(Struct, rename="camel", gc=False):
     """Value of an attribute: the one field that is set."""
 
     string_value: str | None = None
@@ -40,24 +40,24 @@ class AnyValue(Struct, rename="camel"):
     bytes_value: str | None = None
 
 
-class KeyValue(Struct):
+class KeyValue(Struct, gc=False):
     """Attribute."""
 
     key: str
     value: AnyValue | None = None
 
 
-class _Status(Struct):
+class _Status(Struct, gc=False):
     code: int | str = 0
     message: str = ""
 
 
-class _Event(Struct):
+class _Event(Struct, gc=False):
     name: str = ""
     attributes: list[KeyValue] = []
 
 
-class _Span(Struct, rename="camel"):
+class _Span(Struct, rename="camel", gc=False):
     span_id: str = ""
     parent_span_id: str = ""
     name: str = ""
@@ -69,7 +69,7 @@ class _Span(Struct, rename="camel"):
     kind: int | str = 0
 
 
-class _LogRecord(Struct, rename="camel"):
+class _LogRecord(Struct, rename="camel", gc=False):
     span_id: str = ""
     event_name: str = ""
     attributes: list[KeyValue] = []
@@ -156,7 +156,9 @@ def _value(value: AnyValue, depth: int) -> Json:
 
 def whole(value: int | str) -> int:
     """Return a whole number, which JSON of OTLP writes as a text; 0 for a text that is none."""
+    if isinstance(value, int):
+        return value
     try:
-        return int(value) if value.__class__ is int or len(str(value)) <= _MAX_DIGITS else 0
+        return int(value) if len(value) <= _MAX_DIGITS else 0
     except ValueError:
         return 0

@@ -103,7 +103,10 @@ def _row(
     models = [part for part in group if part.facts.kind == "model"]
     # Calls of a guardrail's model are no answers, unless there are no others.
     models = [part for part in models if not part.is_check] or models
-    last = models[-1].facts if models else root.facts if root.facts.kind in ROOTS else NO_FACTS
+    if models:
+        last = models[-1].facts
+    else:
+        last = root.facts if root.facts.kind in ROOTS else NO_FACTS
     usage, cost_usd = _sums(root, group)
     calls, indices = merged_calls(group, omissions)
     # A retriever and the chain around it often record the same documents.
@@ -217,7 +220,10 @@ def _step(part: TracePart, call: int | None, question: str, positions: Mapping[D
     facts, span = part.facts, part.span
     speaks = facts.kind in ("model", "agent")
     index = last_question(facts.inputs) if speaks else -1
-    text = facts.inputs[index].text if index >= 0 else facts.question if facts.kind == "retrieval" else ""
+    if index >= 0:
+        text = facts.inputs[index].text
+    else:
+        text = facts.question if facts.kind == "retrieval" else ""
     return Step(
         kind=STEP_KINDS[facts.kind],
         name=(facts.name or span.name)[:MAX_NAME_CHARS],

@@ -16,10 +16,12 @@ from pytest_evalstudio.core.numbers import MAX_SECONDS
 
 Attributes: TypeAlias = Mapping[str, Json]
 NANOSECONDS = 1_000_000_000
+_DIGITS = "0123456789abcdef"
+_MAX_DIGITS = 32
 _HEX = re.compile(r"(?:0x)?([0-9a-fA-F]{1,32})", re.ASCII)
 
 
-class Event(Struct, frozen=True, kw_only=True):
+class Event(Struct, frozen=True, kw_only=True, gc=False):
     """Event of a span, or log record that belongs to it.
 
     Attributes:
@@ -31,7 +33,7 @@ class Event(Struct, frozen=True, kw_only=True):
     body: Json = None
 
 
-class Span(Struct, frozen=True, kw_only=True):
+class Span(Struct, frozen=True, kw_only=True, gc=False):
     """Span of a trace.
 
     Attributes:
@@ -60,8 +62,9 @@ def hex_id(text: str) -> str:
     >>> hex_id("0x5B8E"), hex_id("W47/l3p1U14="), hex_id("AAAAAAAAAAA="), hex_id("a b")
     ('5b8e', '5b8eff977a75535e', '', '')
     """
-    match = _HEX.fullmatch(text)
-    if match:
+    if len(text) <= _MAX_DIGITS and not text.strip(_DIGITS):  # as nearly all
+        digits = text
+    elif match := _HEX.fullmatch(text):
         digits = match[1].lower()
     else:
         try:

@@ -21,9 +21,9 @@ def test_answers_without_a_time_have_none(tmp_path):
     for key, time_s in (("a", 0.0), ("b", 3.0)):
         builder.add(key, "one", quality(1.0, actual_duration=time_s))
         builder.add(key, "two", quality(1.0, actual_duration=0.0))
-    one, two = analyse(builder.write(tmp_path), {}).models
-    assert one.duration_s.mean == 3.0
-    assert two.duration_s is None
+    first_model, second_model = analyse(builder.write(tmp_path), {}).models
+    assert first_model.duration_s.mean == 3.0
+    assert second_model.duration_s is None
 
 
 def test_verdicts_models_and_data_are_counted(tmp_path):
@@ -52,11 +52,29 @@ def test_verdicts_models_and_data_are_counted(tmp_path):
         "xpassed": 0,
         "not_run": 0,
     }
-    one, two = result.models
-    assert (one.rows, one.answered, one.failed, one.retries, one.cost, one.unpriced) == (3, 3, 0, 0, 0.5, 2)
-    assert (one.duration_s.mean, one.duration_s.median, one.duration_s.greatest) == (2.0, 2.0, 3.0)
-    assert one.usage == {"input_tokens": 10}
-    assert (two.rows, two.answered, two.failed, two.retries, two.duration_s, two.cost) == (
+    first_model, second_model = result.models
+    assert (
+        first_model.rows,
+        first_model.answered,
+        first_model.failed,
+        first_model.retries,
+        first_model.cost,
+        first_model.unpriced,
+    ) == (3, 3, 0, 0, 0.5, 2)
+    assert (first_model.duration_s.mean, first_model.duration_s.median, first_model.duration_s.greatest) == (
+        2.0,
+        2.0,
+        3.0,
+    )
+    assert first_model.usage == {"input_tokens": 10}
+    assert (
+        second_model.rows,
+        second_model.answered,
+        second_model.failed,
+        second_model.retries,
+        second_model.duration_s,
+        second_model.cost,
+    ) == (
         1,
         0,
         1,
@@ -108,10 +126,10 @@ def flipping():
 
 def test_flip_rates_are_over_pairs_with_both_scores(tmp_path):
     rates = {(rate.group, rate.name): rate for rate in analyse(flipping().write(tmp_path), {}).flip_rates}
-    everything = rates["all", "all"]
+    overall_rate = rates["all", "all"]
     # Four questions under two models, of which one flips under one model: two metrics are one pair.
-    assert (everything.compared, everything.pass_to_fail, everything.fail_to_pass) == (8, 1, 0)
-    assert everything.interval == clustered_share([1, 0, 0, 0], [2, 2, 2, 2]).interval()
+    assert (overall_rate.compared, overall_rate.pass_to_fail, overall_rate.fail_to_pass) == (8, 1, 0)
+    assert overall_rate.interval == clustered_share([1, 0, 0, 0], [2, 2, 2, 2]).interval()
     assert (rates["perturbator", "comma:HIGH"].compared, rates["perturbator", "copy"].rate) == (8, 1.0)
     assert (rates["intensity", "HIGH"].compared, rates["category", "fees"].compared) == (8, 8)
     assert (
@@ -167,16 +185,16 @@ def test_what_changes_the_meaning_stands_apart(tmp_path):
 def test_an_original_scored_beside_the_run_counts_for_its_evaluators(tmp_path):
     builder = RecordBuilder(evaluator("quality"), boolean_evaluator())
     outcomes = {"quality": score(0.0), "text_matching": {"status": "score", "scores": {"model_passes": 1.0}}}
-    told = {"by": ["comma:LOW"], "meaning_kept": True, "compared": ["quality"]}
+    perturbation = {"by": ["comma:LOW"], "meaning_kept": True, "compared": ["quality"]}
     builder.add(
         "a-comma",
         "one",
         {"outcomes": outcomes, **perturbed("a", "comma:LOW")},
         flips=[flip("a")],
-        perturbed=told,
+        perturbed=perturbation,
     )
-    (everything, *_) = analyse(builder.write(tmp_path), {}).flip_rates
-    assert (everything.compared, everything.flips) == (1, 1)
+    (overall_rate, *_) = analyse(builder.write(tmp_path), {}).flip_rates
+    assert (overall_rate.compared, overall_rate.flips) == (1, 1)
 
 
 def test_sensitivity_curves_run_along_the_intensities(tmp_path):
@@ -194,13 +212,18 @@ def test_sensitivity_curves_run_along_the_intensities(tmp_path):
                 )
             builder.add(f"{key}-both", name, quality(1.0, **perturbed(key, "ocr:HIGH", "comma:LOW")))
     builder.add("a-copy", "one", quality(1.0, **perturbed("a", "copy")))
-    one, two = analyse(builder.write(tmp_path), {}).sensitivities
-    assert (one.perturbator, one.model_name, one.noise, two.noise) == ("ocr", "one", 0.0, None)
-    assert [(point.intensity, point.flips, point.compared, point.rate) for point in one.points] == [
+    first_curve, second_curve = analyse(builder.write(tmp_path), {}).sensitivities
+    assert (first_curve.perturbator, first_curve.model_name, first_curve.noise, second_curve.noise) == (
+        "ocr",
+        "one",
+        0.0,
+        None,
+    )
+    assert [(point.intensity, point.flips, point.compared, point.rate) for point in first_curve.points] == [
         ("LOW", 1, 2, 0.5),
         ("HIGH", 2, 2, 1.0),
     ]
-    assert (two.points[0].rate, two.points[0].interval) == (0.0, wilson_interval(0, 2))
+    assert (second_curve.points[0].rate, second_curve.points[0].interval) == (0.0, wilson_interval(0, 2))
 
 
 def test_gates_of_the_header_are_held_against_the_models_that_ran(tmp_path):
@@ -238,9 +261,9 @@ def test_others_see_each_item_of_the_same_pass(tmp_path):
     builder = RecordBuilder()
     builder.add("a", "one", quality(1.0))
     builder.add("b", "one", quality(1.0))
-    seen = []
-    analyse(builder.write(tmp_path), {}, also=[lambda item: seen.append(item.key)])
-    assert seen == ["a", "b"]
+    keys = []
+    analyse(builder.write(tmp_path), {}, also=[lambda item: keys.append(item.key)])
+    assert keys == ["a", "b"]
 
 
 def test_intensities_stand_in_their_order(tmp_path):

@@ -63,11 +63,11 @@ def test_a_gate_is_read(text, function, id, metric_key, percent, sign, limit):
     ],
 )
 def test_a_malformed_gate_says_what_is_wrong_and_how_to_write_it(text, fact):
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         parse_gate(text)
-    assert fact in str(caught.value)
-    assert "e.g. 'rouge.rouge_l >= 0.3'" in str(caught.value)
-    assert repr(text.strip()) in str(caught.value)
+    assert fact in str(exc_info.value)
+    assert "e.g. 'rouge.rouge_l >= 0.3'" in str(exc_info.value)
+    assert repr(text.strip()) in str(exc_info.value)
 
 
 def test_unknown_names_are_answered_with_the_nearest():
@@ -89,9 +89,9 @@ def test_unknown_names_are_answered_with_the_nearest():
     ],
 )
 def test_a_limit_that_no_model_can_reach_is_refused(text, fact):
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         check_gate(parse_gate(text), METRICS)
-    assert fact in str(caught.value)
+    assert fact in str(exc_info.value)
 
 
 @pytest.mark.parametrize(

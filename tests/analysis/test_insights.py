@@ -23,9 +23,9 @@ def quality(value, **more):
     return {"outcomes": {"quality": score(value)}, **more}
 
 
-def two_models(one, two, **evaluator_changes):
+def two_models(first_scores, second_scores, **evaluator_changes):
     builder = RecordBuilder(evaluator("quality", **evaluator_changes), models=("one", "two"))
-    for key, (first, second) in zip("abcdef", zip(one, two, strict=True), strict=False):
+    for key, (first, second) in zip("abcdef", zip(first_scores, second_scores, strict=True), strict=False):
         builder.add(key, "one", quality(first))
         builder.add(key, "two", quality(second))
     return builder
@@ -60,9 +60,9 @@ def test_one_answer_ranks_no_models(insights):
 
 def test_ties_one_model_and_zero_durations_give_none(insights):
     assert insights(two_models([0.9, 0.7], [0.7, 0.9])) == ()
-    alone = RecordBuilder()
-    alone.add("a", "one", quality(0.9, actual_duration=1.0, cost=1.0))
-    assert insights(alone) == ()
+    single_model = RecordBuilder()
+    single_model.add("a", "one", quality(0.9, actual_duration=1.0, cost=1.0))
+    assert insights(single_model) == ()
 
 
 def test_of_three_models_a_shared_lead_has_no_best_but_a_worst(insights):
@@ -119,10 +119,10 @@ TIMES = {
 }
 
 
-@pytest.mark.parametrize(("one", "two", "fastest"), TIMES.values(), ids=TIMES)
-def test_a_model_is_the_fastest_only_beyond_the_noise(insights, one, two, fastest):
+@pytest.mark.parametrize(("first_times", "second_times", "fastest"), TIMES.values(), ids=TIMES)
+def test_a_model_is_the_fastest_only_beyond_the_noise(insights, first_times, second_times, fastest):
     builder = RecordBuilder(models=("one", "two"))
-    for name, times in (("one", one), ("two", two)):
+    for name, times in (("one", first_times), ("two", second_times)):
         for key, time in zip("abc", times, strict=False):
             builder.add(key, name, quality(0.9, actual_duration=time))
     claims = [insight.attributes for insight in insights(builder) if insight.insight_type == "efficiency"]
@@ -141,17 +141,17 @@ def test_a_slowest_model_without_a_fastest_one(insights):
 
 
 @pytest.mark.parametrize(
-    ("one", "two"),
+    ("first_fields", "second_fields"),
     [
         pytest.param({"actual_duration": 0.0}, {"actual_duration": 1.0}, id="a model without times"),
         pytest.param({"cost": 0.0}, {"cost": 0.0}, id="all costs zero"),
         pytest.param({"cost": None}, {"cost": 1.0}, id="a cost that is not known"),
     ],
 )
-def test_no_comparison_of_what_is_not_known(insights, one, two):
+def test_no_comparison_of_what_is_not_known(insights, first_fields, second_fields):
     builder = RecordBuilder(models=("one", "two"))
-    builder.add("a", "one", quality(0.9, **one))
-    builder.add("a", "two", quality(0.9, **two))
+    builder.add("a", "one", quality(0.9, **first_fields))
+    builder.add("a", "two", quality(0.9, **second_fields))
     assert insights(builder) == ()
 
 

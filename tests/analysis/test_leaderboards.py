@@ -83,14 +83,14 @@ def test_one_llm_in_two_configurations_is_two_models():
 
 
 def test_perturbations_and_repeats_go_with_their_original():
-    alone, crowded = RecordBuilder(), RecordBuilder()
+    originals, crowded = RecordBuilder(), RecordBuilder()
     for number in range(12):
         value = number / 11
-        alone.add(f"k{number}", "one", quality(value))
+        originals.add(f"k{number}", "one", quality(value))
         crowded.add(f"k{number}", "one", quality(value), quality(value))
         crowded.add(f"k{number}-comma", "one", quality(value, **perturbed(f"k{number}", "comma:HIGH")))
         crowded.add(f"k{number}-both", "one", quality(value, **perturbed(f"k{number}-comma", "qwerty:LOW")))
-    expected = board(alone).standings[0].cells["score"].interval
+    expected = board(originals).standings[0].cells["score"].interval
     assert board(crowded).standings[0].cells["score"].interval == pytest.approx(expected)
 
 

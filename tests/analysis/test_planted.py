@@ -49,7 +49,7 @@ def analysis_of(tmp_path, content, evaluators, *, registry=None, storage_mb=None
     return analyse(results.write_record(tmp_path), {}, storage_mb=storage_mb)
 
 
-def perturbed(by="comma"):
+def perturbed_fields(by="comma"):
     link = {"type": "perturbation_source", "target": "k0", "target_type": "test_case"}
     return {
         "relationships": [link],
@@ -68,21 +68,21 @@ PROBLEMS = {
         [("medium", "accuracy", "P0200")],
     ),
     "lower is better, far beyond": (lab(("0.9 25", {})), ["reading"], {}, [("high", "accuracy", "P0200")]),
-    "a flip": (lab(FINE, ("0.4", perturbed())), ["reading"], {}, [("high", "robustness", "P0200")]),
+    "a flip": (lab(FINE, ("0.4", perturbed_fields())), ["reading"], {}, [("high", "robustness", "P0200")]),
     "a flip back": (
-        lab(("0.4", {}), ("0.9", perturbed())),
+        lab(("0.4", {}), ("0.9", perturbed_fields())),
         ["reading"],
         {},
         [("high", "robustness", "P0200")],
     ),
     "two metrics of one case flip": (
-        lab(FINE, ("0.4 15", perturbed())),
+        lab(FINE, ("0.4 15", perturbed_fields())),
         ["reading"],
         {},
         [("high", "robustness", "P0200")],
     ),
     "a flip where the meaning changed": (
-        lab(FINE, ("0.4", perturbed("antonym"))),
+        lab(FINE, ("0.4", perturbed_fields("antonym"))),
         ["reading"],
         {},
         [("low", "robustness", "P0200")],
@@ -221,7 +221,7 @@ def test_problems_stand_in_the_order_of_their_severity_and_each_once(tmp_path):
     content = lab(
         ("0.2", {"cost": -1.0}),
         ("0.2", {"cost": -1.0, "run": 2, "key": "k0"}),
-        ("0.9", perturbed()),
+        ("0.9", perturbed_fields()),
         ("0.4", {}),
     )
     result = analysis_of(tmp_path, content, ["reading"], min_test_cases=9).problems
@@ -234,11 +234,11 @@ def test_problems_stand_in_the_order_of_their_severity_and_each_once(tmp_path):
 TWO = ("a", "b")
 
 
-def both(first, second, **more):
+def lab_of_two(first, second, **more):
     """A row for each of two models: answer, or (answer, what else)."""
     pairs = []
-    for number, (one, two) in enumerate(zip(first, second, strict=True)):
-        for model, entry in zip(TWO, (one, two), strict=True):
+    for number, (first_entry, second_entry) in enumerate(zip(first, second, strict=True)):
+        for model, entry in zip(TWO, (first_entry, second_entry), strict=True):
             answer, extra = entry if isinstance(entry, tuple) else (entry, {})
             pairs.append(
                 (
@@ -258,27 +258,27 @@ def both(first, second, **more):
 SAME = {"actual_duration": 0.0}
 INSIGHTS = {
     "best and worst": (
-        both(["0.9", "0.8"], ["0.6", "0.7"]),
+        lab_of_two(["0.9", "0.8"], ["0.6", "0.7"]),
         ["reading"],
         ["the best model is 'a'", "the worst model is 'b'"],
     ),
     "most and least accurate": (
-        both(["yes"] * 6, ["no"] * 6),
+        lab_of_two(["yes"] * 6, ["no"] * 6),
         ["answered"],
         ["the most accurate model is 'a'", "the least accurate model is 'b'"],
     ),
     "fastest": (
-        both([("0.9", {"actual_duration": 2.0})] * 2, [("0.9", {"actual_duration": 1.0})] * 2),
+        lab_of_two([("0.9", {"actual_duration": 2.0})] * 2, [("0.9", {"actual_duration": 1.0})] * 2),
         ["reading"],
         ["The fastest model is 'b' with 1 s per answer on average; the slowest is 'a' with 2 s"],
     ),
     "cheapest": (
-        both([("0.9", {"cost": 2.0})], [("0.9", {"cost": 1.0})]),
+        lab_of_two([("0.9", {"cost": 2.0})], [("0.9", {"cost": 1.0})]),
         ["reading"],
         ["The cheapest model is 'b' with 1 per answer"],
     ),
     "the hardest prompt, which no model answers": (
-        both(["0.1", "0.9"], ["0.1", "0.9"]),
+        lab_of_two(["0.1", "0.9"], ["0.1", "0.9"]),
         ["reading"],
         [
             "the most difficult prompt is 'Question 0?'; 2 of 2 models fail it",
@@ -297,9 +297,9 @@ INSIGHTS = {
             "for 1 prompt the retrieval of model 'm' failed and its answer did not",
         ],
     ),
-    "ties, no times, no costs": (both(["0.9", "0.7"], ["0.7", "0.9"]), ["reading"], []),
+    "ties, no times, no costs": (lab_of_two(["0.9", "0.7"], ["0.7", "0.9"]), ["reading"], []),
     "one model": (lab(("0.9", {"cost": 1.0, "actual_duration": 1.0})), ["reading"], []),
-    "all costs nothing": (both([("0.9", {"cost": 0.0})], [("0.9", {"cost": 0.0})]), ["reading"], []),
+    "all costs nothing": (lab_of_two([("0.9", {"cost": 0.0})], [("0.9", {"cost": 0.0})]), ["reading"], []),
 }
 
 

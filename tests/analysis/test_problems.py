@@ -218,20 +218,20 @@ def test_host_errors_and_retries(problems):
 
 
 @pytest.mark.parametrize(
-    ("method", "reason", "problem_type", "said"),
+    ("method", "reason", "problem_type", "message"),
     [
         (["rules"], "metric 'score' is not a number", "robustness", "no number (NaN)"),
         (["judge"], "the judge's reply is not JSON", "runtime", "usable reply of its judge"),
         (["nli"], "text longer than max_text_chars", "runtime", "could not judge"),
     ],
 )
-def test_errors_of_an_evaluator_say_what_went_wrong(problems, method, reason, problem_type, said):
+def test_errors_of_an_evaluator_say_what_went_wrong(problems, method, reason, problem_type, message):
     builder = RecordBuilder(evaluator("quality", method=method))
     builder.add("a", "one", quality(1.0))
     builder.add("b", "one", {"outcomes": {"quality": {"status": "error", "reason": reason}}})
     (result,) = problems(builder)
     assert (result.problem_type, result.severity) == (problem_type, "medium")
-    assert said in result.description
+    assert message in result.description
     assert reason in result.description
 
 
@@ -252,7 +252,7 @@ def test_a_run_without_any_cost_is_no_problem(problems):
 
 
 @pytest.mark.parametrize(
-    ("settings", "problem_type", "said"),
+    ("settings", "problem_type", "message"),
     [
         ({"latency.max_s": 1.0}, "efficiency", "95th percentile"),
         ({"max_cost": 2.5}, "cost", "cost 3, more than max_cost = 2.5"),
@@ -260,13 +260,13 @@ def test_a_run_without_any_cost_is_no_problem(problems):
         ({"min_test_cases": 4}, "data_quality", "scored 3 test cases"),
     ],
 )
-def test_limits_of_the_settings(problems, settings, problem_type, said):
+def test_limits_of_the_settings(problems, settings, problem_type, message):
     builder = RecordBuilder(settings=settings)
     for key in "abc":
         builder.add(key, "one", quality(1.0, cost=1.0, actual_duration=1.5))
     (result,) = problems(builder, storage_mb=12.0)
     assert result.problem_type == problem_type
-    assert said in result.description
+    assert message in result.description
 
 
 @pytest.mark.parametrize(

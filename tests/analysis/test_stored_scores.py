@@ -12,7 +12,7 @@ from pytest_evalstudio.analysis.stored_scores import read_scores
 from pytest_evalstudio.cli import main
 from pytest_evalstudio.contrib.calibration.fit.calibrate import calibrate
 from pytest_evalstudio.core.errors import DataError
-from support.labelled import drawn, write_labels, write_record
+from support.labelled import scores_and_labels, write_labels, write_record
 from support.records import RecordBuilder, evaluator, metric, score
 
 
@@ -27,7 +27,7 @@ def test_a_key_in_two_files_of_a_run_is_told(tmp_path: Path) -> None:
 
 
 def test_results_that_are_given_twice_are_told(tmp_path: Path) -> None:
-    record = write_record(tmp_path, drawn()[0])
+    record = write_record(tmp_path, scores_and_labels()[0])
     with pytest.raises(
         DataError, match=r"has two scores by quality\.quality for 'k0' .*; give the results of each run once"
     ):
@@ -35,7 +35,7 @@ def test_results_that_are_given_twice_are_told(tmp_path: Path) -> None:
 
 
 def test_labels_of_other_answers_are_told(tmp_path: Path) -> None:
-    record = write_record(tmp_path, drawn()[0])
+    record = write_record(tmp_path, scores_and_labels()[0])
     with pytest.raises(
         DataError,
         match=r"no label belongs to an answer in the results: they have e.g. key 'k0', model_key 'm-one';",

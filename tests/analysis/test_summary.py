@@ -45,7 +45,7 @@ def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_outputs_render_the_summary_and_compute_nothing() -> None:
-    found = []
+    violations = []
     for package in OUTPUTS:
         files = [*(PACKAGE / package).rglob("*.py"), *(PACKAGE / package).rglob("*.html")]
         for path in files:
@@ -53,5 +53,5 @@ def test_outputs_render_the_summary_and_compute_nothing() -> None:
             text = path.read_text(encoding="utf-8")
             for what, pattern in _COMPUTED.items():
                 if _ALLOWED.get(name) != what and re.search(pattern, text):
-                    found.append(f"{name}: {what}")
-    assert found == []
+                    violations.append(f"{name}: {what}")
+    assert violations == []

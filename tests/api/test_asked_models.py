@@ -75,11 +75,11 @@ def test_synchronous_and_asynchronous_answers_are_equal() -> None:
 
     cases = model.ask_all(questions, categories="fees")
 
-    later = asyncio.run(model.ask_all_async(questions, categories="fees"))
+    async_cases = asyncio.run(model.ask_all_async(questions, categories="fees"))
     assert [(case.question, case.actual_output, case.error) for case in cases] == [
-        (case.question, case.actual_output, case.error) for case in later
+        (case.question, case.actual_output, case.error) for case in async_cases
     ]
-    assert later[0].categories == ("fees",)
+    assert async_cases[0].categories == ("fees",)
 
 
 def test_a_budget_that_is_used_up_is_an_error(folder: Path) -> None:

@@ -20,36 +20,36 @@ from support.toys import toy_registry
 
 
 def dataset(*answers, **fields):
-    made = LlmDataset()
+    llm_dataset = LlmDataset()
     for number, answer in enumerate(answers):
-        made.add_input(f"question {number}", key=f"k{number}", actual_output=answer, **fields)
-    return made
+        llm_dataset.add_input(f"question {number}", key=f"k{number}", actual_output=answer, **fields)
+    return llm_dataset
 
 
 def lab(**answers):
-    made = TestLab(
+    test_lab = TestLab(
         name="Two",
         description="models",
         models=[Model(key=key, llm_model_name=f"llm-{key}") for key in answers],
     )
     for key, texts in answers.items():
         for number, text in enumerate(texts):
-            made.dataset.add_input(
+            test_lab.dataset.add_input(
                 f"question {number}",
                 key=f"k{number}",
                 actual_output=text,
                 expected_output="yes",
                 model_key=key,
             )
-    return made
+    return test_lab
 
 
-def judged(data, evaluators=("reading",), **options):
+def evaluation_of(data, evaluators=("reading",), **options):
     return evaluate(data, list(evaluators), registry=toy_registry(), **options)
 
 
 def test_each_row_gets_a_verdict():
-    results = judged(dataset("0.9", "0.1", "silent", "nothing"))
+    results = evaluation_of(dataset("0.9", "0.1", "silent", "nothing"))
     assert results.verdicts() == {
         "k0[dataset]": "passed",
         "k1[dataset]": "failed",
@@ -60,7 +60,7 @@ def test_each_row_gets_a_verdict():
 
 
 def test_an_expected_failure_is_told_apart():
-    assert list(judged(dataset("0.9", "0.1", "silent", xfail="known")).verdicts().values()) == [
+    assert list(evaluation_of(dataset("0.9", "0.1", "silent", xfail="known")).verdicts().values()) == [
         "xpassed",
         "xfailed",
         "error",
@@ -68,7 +68,7 @@ def test_an_expected_failure_is_told_apart():
 
 
 def test_a_lab_is_judged_model_by_model_in_its_order():
-    results = judged(lab(b=["0.9", "0.1"], a=["0.1", "0.9"]))
+    results = evaluation_of(lab(b=["0.9", "0.1"], a=["0.1", "0.9"]))
     assert list(results.verdicts()) == ["k0[llm-b]", "k1[llm-b]", "k0[llm-a]", "k1[llm-a]"]
     assert list(results.verdicts().values()) == ["passed", "failed", "failed", "passed"]
 
@@ -78,7 +78,7 @@ def test_rows_without_a_key_are_cases_of_their_own():
     for answer in ("0.9", "0.1"):
         data.add_input("What?", actual_output=answer)
     data.add_input("Who?", actual_output="0.9")
-    results = judged(data)
+    results = evaluation_of(data)
     assert list(results.verdicts().values()) == ["passed", "failed", "passed"]
     assert len({result.task.key for result in results}) == 3
 
@@ -104,31 +104,31 @@ def test_answers_to_one_question_are_compared_in_groups():
     data = LlmDataset()
     for number, question in enumerate("xyx"):
         data.add_input(question, key=f"k{number}", actual_output="1")
-    assert list(judged(data, ["counting"]).verdicts().values()) == ["passed", "failed", "passed"]
+    assert list(evaluation_of(data, ["counting"]).verdicts().values()) == ["passed", "failed", "passed"]
 
 
 def test_what_nobody_knows_is_told():
     with pytest.raises(ConfigurationError, match="Did you mean 'reading'"):
-        judged(dataset("1"), ["readin"])
+        evaluation_of(dataset("1"), ["readin"])
     with pytest.raises(ConfigurationError, match="runs: input should be greater than or equal to 1"):
-        judged(dataset("1"), config={"runs": 0})
+        evaluation_of(dataset("1"), config={"runs": 0})
 
 
 def test_a_row_of_an_unknown_model_is_told():
     data = lab(a=["1"])
     data.dataset.add_input("q", model_key="b")
     with pytest.raises(DataError, match="/dataset/inputs/1/model_key: no model of this lab has the key 'b'"):
-        judged(data)
+        evaluation_of(data)
 
 
 def test_an_empty_lab_has_no_verdicts_and_a_record(tmp_path):
-    results = judged(TestLab())
+    results = evaluation_of(TestLab())
     assert results.verdicts() == {}
     assert list(RecordReader(results.write_record(tmp_path)).items()) == []
 
 
 def test_the_record_of_an_evaluation_holds_the_run(tmp_path):
-    path = judged(lab(a=["0.9", "0.1"], b=["silent", "nothing"])).write_record(tmp_path)
+    path = evaluation_of(lab(a=["0.9", "0.1"], b=["silent", "nothing"])).write_record(tmp_path)
     record = RecordReader(path)
     run = record.run
     assert run.files == (FileEntry(path="Two", kind="lab", name="Two", description="models"),)
@@ -151,7 +151,7 @@ def test_the_record_of_an_evaluation_holds_the_run(tmp_path):
 
 
 def test_two_records_of_one_evaluation_differ_in_nothing_but_when(tmp_path):
-    results = judged(lab(a=["0.9"], b=["0.1"]))
+    results = evaluation_of(lab(a=["0.9"], b=["0.1"]))
     records = [
         [
             json.loads(text)
@@ -167,7 +167,7 @@ def test_two_records_of_one_evaluation_differ_in_nothing_but_when(tmp_path):
 
 def test_a_report_is_built_from_the_record(tmp_path):
     data = lab(a=["yes", "no"], b=["yes", "yes"])
-    path = judged(data, ["reading", "answered", "classification"]).write_record(tmp_path)
+    path = evaluation_of(data, ["reading", "answered", "classification"]).write_record(tmp_path)
     aggregates = aggregates_of(RecordReader(path).run, toy_registry())
     assert list(aggregates) == ["classification"]
     report = build_report(path, tmp_path / "out", aggregates)

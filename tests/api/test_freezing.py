@@ -29,9 +29,11 @@ CALLS = (ToolCall(name="find"),)
 
 
 def item(**row):
-    answered = RecordRow(question="Fee?", **{"answer": Answer(text="5 USD", tool_calls=CALLS)} | row)
-    named = {"nodeid": "n", "file": "f", "key": "k", "test_key": "t", "model_key": "m", "reason": ""}
-    return Item(index=0, verdict="passed", duration_s=0.0, rows=(answered,), verdicts={}, flips=(), **named)
+    record_row = RecordRow(question="Fee?", **{"answer": Answer(text="5 USD", tool_calls=CALLS)} | row)
+    identity = {"nodeid": "n", "file": "f", "key": "k", "test_key": "t", "model_key": "m", "reason": ""}
+    return Item(
+        index=0, verdict="passed", duration_s=0.0, rows=(record_row,), verdicts={}, flips=(), **identity
+    )
 
 
 def conversation():

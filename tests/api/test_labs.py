@@ -41,14 +41,19 @@ def test_a_lab_before_its_answers_has_models_and_unanswered_rows(tmp_path):
     assert (lab.name, lab.description, lab.llm_model_names) == ("Sums", "two of them", ["parrot", "other"])
     assert lab.docs_cache == {"d.md": str(tmp_path / "d.md")}
     assert lab.dataset.inputs == []
-    one, other = lab.models
+    first_model, other = lab.models
     assert [(row.input, row.model_key) for row in lab.raw_dataset.inputs] == [
-        ("2+2?", one.key),
-        ("3+3?", one.key),
+        ("2+2?", first_model.key),
+        ("3+3?", first_model.key),
         ("2+2?", other.key),
         ("3+3?", other.key),
     ]
-    assert (one.name, one.model_type, one.model_cfg["default"], one.llm_model_meta) == (
+    assert (
+        first_model.name,
+        first_model.model_type,
+        first_model.model_cfg["default"],
+        first_model.llm_model_meta,
+    ) == (
         "parrot",
         "scripted",
         "4",
@@ -81,14 +86,14 @@ def test_a_row_carries_all_that_its_case_says(tmp_path):
 
 
 def test_answers_become_rows(tmp_path):
-    said = {
+    answer = {
         "answer": "It is 4.",
         "context": ["sum"],
         "context_sources": [str(tmp_path / "d.md")],
         "cost_usd": 0.25,
         "usage": {"output_tokens": 3},
     }
-    with LabBuilder(sums(), [parrot(answers={"2+2?": said})], folder=tmp_path) as builder:
+    with LabBuilder(sums(), [parrot(answers={"2+2?": answer})], folder=tmp_path) as builder:
         lab = builder.complete_dataset()
     first, second = lab.dataset.inputs
     assert (first.actual_output, first.context, first.context_sources, first.cost, first.usage) == (
@@ -129,10 +134,10 @@ def test_repeats_are_numbered_and_a_models_own_count_comes_first(tmp_path):
 
 
 def test_progress_is_told(tmp_path):
-    seen = []
+    progress = []
     with LabBuilder(sums(), [parrot()], folder=tmp_path) as builder:
-        builder.complete_dataset(lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (2, 2)
+        builder.complete_dataset(lambda count, total: progress.append((count, total)))
+    assert progress[-1] == (2, 2)
 
 
 def test_a_completed_lab_is_saved_and_loaded(tmp_path):
@@ -174,10 +179,12 @@ def test_several_models_behind_one_host(tmp_path):
 
 def test_keys_of_models_are_the_same_in_every_run(tmp_path):
     with (
-        LabBuilder(sums(), [parrot()], folder=tmp_path) as one,
+        LabBuilder(sums(), [parrot()], folder=tmp_path) as builder,
         LabBuilder(sums(), [parrot()], folder=tmp_path) as other,
     ):
-        assert [model.key for model in one.build().models] == [model.key for model in other.build().models]
+        assert [model.key for model in builder.build().models] == [
+            model.key for model in other.build().models
+        ]
 
 
 @pytest.mark.parametrize(
@@ -202,9 +209,9 @@ def test_keys_of_models_are_the_same_in_every_run(tmp_path):
     ],
 )
 def test_models_that_cannot_be_had_are_told(tmp_path, tables, fault):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         LabBuilder(sums(), tables, folder=tmp_path)
-    assert str(told.value).startswith(fault)
+    assert str(exc_info.value).startswith(fault)
 
 
 def test_documents_may_start_at_a_url(tmp_path):

@@ -80,7 +80,7 @@ def test_progress_is_reported() -> None:
     for number in range(3):
         model.add_input(f"Question {number}?", actual_output="Yes.", output_condition='"Yes"')
     calls: list[tuple[int, int]] = []
-    evaluate(lab, ["text_matching"], progress=lambda done, total: calls.append((done, total)))
+    evaluate(lab, ["text_matching"], progress=lambda count, total: calls.append((count, total)))
     assert calls[-1] == (3, 3)
 
 

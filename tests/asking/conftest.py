@@ -12,14 +12,14 @@ from pytest_evalstudio.core.plugins.registry import Registry
 
 @pytest.fixture
 def cache(tmp_path):
-    with AnswerCache(tmp_path / "cache") as opened:
-        yield opened
+    with AnswerCache(tmp_path / "cache") as answer_cache:
+        yield answer_cache
 
 
 @pytest.fixture
 def scripted(tmp_path):
     """Opens scripted models, and closes them after the test."""
-    opened = []
+    sessions = []
 
     def make(answers=None, *, cache=None, refresh=False, name="mine", **settings):
         table = {
@@ -30,9 +30,9 @@ def scripted(tmp_path):
             **settings,
         }
         run = fixed_run(AskingRun.new(refreshes=refresh))
-        opened.append(open_model(name, table, Registry(), folder=tmp_path, cache=cache, run=run))
-        return opened[-1]
+        sessions.append(open_model(name, table, Registry(), folder=tmp_path, cache=cache, run=run))
+        return sessions[-1]
 
     yield make
-    for session in opened:
+    for session in sessions:
         session.close()

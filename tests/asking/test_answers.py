@@ -27,8 +27,8 @@ FULL = Answer(
 
 @pytest.fixture
 def cache(tmp_path):
-    with AnswerCache(tmp_path / "cache") as opened:
-        yield opened
+    with AnswerCache(tmp_path / "cache") as answer_cache:
+        yield answer_cache
 
 
 def answer_of(cache, key):
@@ -72,18 +72,18 @@ def document(folder, content):
 
 
 def test_the_address_depends_on_content_alone(cache, tmp_path):
-    one, copy, other = (
+    original, copy, other = (
         document(tmp_path / name, text) for name, text in (("1", "free"), ("2", "free"), ("3", "dear"))
     )
-    key = cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(one,)))
+    key = cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(original,)))
     assert key == cache.key("h", {"b": {"c": 2}, "a": 1}, Prompt(text="q", corpus=(copy,)))
     different = [
-        cache.key("g", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(one,))),
-        cache.key("h", {"a": 1, "b": {"c": 3}}, Prompt(text="q", corpus=(one,))),
-        cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="r", corpus=(one,))),
+        cache.key("g", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(original,))),
+        cache.key("h", {"a": 1, "b": {"c": 3}}, Prompt(text="q", corpus=(original,))),
+        cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="r", corpus=(original,))),
         cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(other,))),
-        cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(one, other))),
-        cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(one,), run=2)),
+        cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(original, other))),
+        cache.key("h", {"a": 1, "b": {"c": 2}}, Prompt(text="q", corpus=(original,), run=2)),
     ]
     assert len({key, *different}) == 7
 
@@ -183,16 +183,16 @@ def test_processes_write_one_cache_at_the_same_time(tmp_path, children, corrupt)
     writers = [
         children.start([sys.executable, "-c", WRITER, str(tmp_path), name], Path.cwd()) for name in "abc"
     ]
-    ended = [writer.finish() for writer in writers]
-    assert [each.returncode for each in ended] == [0, 0, 0], ended
-    assert sum(each.out.strip() != "[]" for each in ended) == (1 if corrupt else 0)
+    results = [writer.finish() for writer in writers]
+    assert [each.returncode for each in results] == [0, 0, 0], results
+    assert sum(each.out.strip() != "[]" for each in results) == (1 if corrupt else 0)
     with AnswerCache(tmp_path) as cache:
         assert all(cache.get(f"{name}-{number}") for name in "abc" for number in range(200))
         assert all(cache.get(f"shared-{number}") for number in range(200))
 
 
 def test_earlier_turns_are_a_part_of_the_address_where_there_are_any(cache):
-    asked = {
+    keys = {
         cache.key("h", {}, Prompt(text="q", conversation=turns))
         for turns in (
             (),
@@ -201,7 +201,7 @@ def test_earlier_turns_are_a_part_of_the_address_where_there_are_any(cache):
             (Turn(role="user", content="b"),),
         )
     }
-    assert len(asked) == 4
+    assert len(keys) == 4
     assert cache.key("h", {}, Prompt(text="q")) == digest_of(
         ["h", {}, "q", [], 1]
     )  # stored before there were conversations

@@ -38,7 +38,7 @@ class Object:
 
 @pytest.mark.parametrize("form", [dict, Object], ids=["mapping", "object"])
 @pytest.mark.parametrize(
-    ("report", "written"),
+    ("report", "written_tokens"),
     [
         (OPENAI, None),
         (RESPONSES, None),
@@ -51,10 +51,10 @@ class Object:
     ],
     ids=["openai", "responses", "anthropic", "bedrock", "gemini", "litellm", "langchain", "pydantic-ai"],
 )
-def test_each_service_reports_the_same_counts(form, report, written):
+def test_each_service_reports_the_same_counts(form, report, written_tokens):
     expected = {"input_tokens": 10_000, "output_tokens": 10, "cached_tokens": 9_900}
-    if written is not None:
-        expected["cache_write_tokens"] = written
+    if written_tokens is not None:
+        expected["cache_write_tokens"] = written_tokens
     assert usage_of(form(report)) == expected
 
 

@@ -85,7 +85,7 @@ def desk(tmp_path, monkeypatch):
     (tmp_path / "desk_of_test.py").write_text(APPLICATION)
     monkeypatch.syspath_prepend(tmp_path)
 
-    def opened(**options: Any):
+    def open_desk(**options: Any):
         return open_model(
             "desk",
             {"host": "python", "target": "desk_of_test:Desk", "factory": True, **options.pop("settings", {})},
@@ -94,7 +94,7 @@ def desk(tmp_path, monkeypatch):
             **{"cache": None, **options},
         )
 
-    return opened
+    return open_desk
 
 
 def test_a_factory_makes_an_object_for_each_conversation_and_closes_it(desk):

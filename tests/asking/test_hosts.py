@@ -24,7 +24,7 @@ CHAT = {
 
 
 @pytest.fixture
-def opened(tmp_path):
+def open_host(tmp_path):
     """Opens models with a made-up environment, and closes them after the test."""
     sessions = []
 
@@ -94,22 +94,22 @@ def opened(tmp_path):
         ),
     ],
 )
-def test_a_wrong_table_is_told_with_the_models_name(opened, settings, fault):
-    with pytest.raises(ConfigurationError) as told:
-        opened(settings, env={"EMPTY": "", "CHAT_KEY": KEY})
-    assert str(told.value).startswith("model 'mine': ")
-    assert fault in str(told.value)
+def test_a_wrong_table_is_told_with_the_models_name(open_host, settings, fault):
+    with pytest.raises(ConfigurationError) as exc_info:
+        open_host(settings, env={"EMPTY": "", "CHAT_KEY": KEY})
+    assert str(exc_info.value).startswith("model 'mine': ")
+    assert fault in str(exc_info.value)
 
 
-def test_values_come_from_the_environment(opened):
-    host = opened(
+def test_values_come_from_the_environment(open_host):
+    host = open_host(
         CHAT | {"temperature": "${HEAT}", "arguments": {"user": "$${x} ${NAME}"}},
         env={"HEAT": "0.5", "NAME": "me", "CHAT_KEY": KEY},
     ).host
     assert (host.temperature, host.arguments, host.api_key) == (0.5, {"user": "${x} me"}, KEY)
 
 
-def test_secrets_are_in_no_description_and_visible_settings_are(opened):
+def test_secrets_are_in_no_description_and_visible_settings_are(open_host):
     settings = CHAT | {
         "url": "http://user:pass@127.0.0.1:9/v1",
         "max_tokens": 7,
@@ -119,7 +119,7 @@ def test_secrets_are_in_no_description_and_visible_settings_are(opened):
             "temperature": 0,
         },
     }
-    described = opened(settings).description()
+    described = open_host(settings).description()
     text = json.dumps(described)
     assert all(secret not in text for secret in (KEY, "literal-secret", "pass@"))
     assert described["settings"] == {
@@ -131,35 +131,35 @@ def test_secrets_are_in_no_description_and_visible_settings_are(opened):
     }
 
 
-def test_a_secret_in_a_configuration_fault_is_masked(opened):
-    with pytest.raises(ConfigurationError) as told:
-        opened(CHAT | {"url": "${CHAT_KEY}"})
-    assert KEY not in str(told.value)
-    assert "***" in str(told.value)
+def test_a_secret_in_a_configuration_fault_is_masked(open_host):
+    with pytest.raises(ConfigurationError) as exc_info:
+        open_host(CHAT | {"url": "${CHAT_KEY}"})
+    assert KEY not in str(exc_info.value)
+    assert "***" in str(exc_info.value)
 
 
-def test_the_key_of_a_model_is_the_same_in_every_run_and_for_every_secret(opened):
-    key = opened(CHAT).key
-    assert key == opened(CHAT, env={"CHAT_KEY": "another-key"}).key
-    assert key == opened(CHAT | {"concurrency": 2, "retries": 0, "runs": 3, "cache": False}).key
+def test_the_key_of_a_model_is_the_same_in_every_run_and_for_every_secret(open_host):
+    key = open_host(CHAT).key
+    assert key == open_host(CHAT, env={"CHAT_KEY": "another-key"}).key
+    assert key == open_host(CHAT | {"concurrency": 2, "retries": 0, "runs": 3, "cache": False}).key
     assert (
         len(
             {
                 key,
-                opened(CHAT, name="other").key,
-                opened(CHAT | {"llm_model_name": "n"}).key,
-                opened(CHAT | {"seed": 1}).key,
+                open_host(CHAT, name="other").key,
+                open_host(CHAT | {"llm_model_name": "n"}).key,
+                open_host(CHAT | {"seed": 1}).key,
             }
         )
         == 4
     )
 
 
-def test_another_model_from_the_environment_is_another_model(opened):
+def test_another_model_from_the_environment_is_another_model(open_host):
     settings = CHAT | {"llm_model_name": "${CHAT_MODEL}"}
     assert (
-        opened(settings, env={"CHAT_KEY": KEY, "CHAT_MODEL": "a"}).key
-        != opened(settings, env={"CHAT_KEY": KEY, "CHAT_MODEL": "b"}).key
+        open_host(settings, env={"CHAT_KEY": KEY, "CHAT_MODEL": "a"}).key
+        != open_host(settings, env={"CHAT_KEY": KEY, "CHAT_MODEL": "b"}).key
     )
 
 
@@ -173,15 +173,15 @@ def test_another_model_from_the_environment_is_another_model(opened):
         ({"host": "scripted", "rag": True}, True),
     ],
 )
-def test_whether_a_model_retrieves(opened, settings, retrieves):
-    assert opened(settings).retrieves is retrieves
+def test_whether_a_model_retrieves(open_host, settings, retrieves):
+    assert open_host(settings).retrieves is retrieves
 
 
-def test_own_code_is_not_cached_unless_asked_for(opened, tmp_path):
+def test_own_code_is_not_cached_unless_asked_for(open_host, tmp_path):
     with AnswerCache(tmp_path / "cache") as cache:
         prompt = [Prompt(text="a")]
         for choice, stored in ((None, False), (True, True)):
-            session = opened(
+            session = open_host(
                 {"host": "scripted", "default": "fine"} | ({} if choice is None else {"cache": choice}),
                 cache=cache,
             )
@@ -189,23 +189,25 @@ def test_own_code_is_not_cached_unless_asked_for(opened, tmp_path):
             assert (session.peek(prompt)[0] is not None) is stored
 
 
-def test_workers_share_the_limits(opened):
-    assert opened({"host": "scripted", "concurrency": 8}, workers=4).limits.concurrency == 2
+def test_workers_share_the_limits(open_host):
+    assert open_host({"host": "scripted", "concurrency": 8}, workers=4).limits.concurrency == 2
 
 
-def test_a_text_of_the_environment_may_stand_for_a_number(opened):
+def test_a_text_of_the_environment_may_stand_for_a_number(open_host):
     env = {"LIMIT": "8", "DELAY": "0.5", "KEEP": "true", "WORD": "many"}
     settings = {"host": "scripted", "concurrency": "${LIMIT}", "delay_s": "${DELAY}", "cache": "${KEEP}"}
-    model = opened(settings, env=env)
+    model = open_host(settings, env=env)
     assert (model.limits.concurrency, model.host.delay_s) == (8, 0.5)
-    with pytest.raises(ConfigurationError) as told:
-        opened({"host": "scripted", "delay_s": "${WORD}"}, env=env)
-    assert str(told.value).endswith("scripted.delay_s: expected a number, found a text of the environment")
+    with pytest.raises(ConfigurationError) as exc_info:
+        open_host({"host": "scripted", "delay_s": "${WORD}"}, env=env)
+    assert str(exc_info.value).endswith(
+        "scripted.delay_s: expected a number, found a text of the environment"
+    )
     with pytest.raises(ConfigurationError, match=r"concurrency: expected a whole number, found '8'"):
-        opened({"host": "scripted", "concurrency": "8"})
+        open_host({"host": "scripted", "concurrency": "8"})
 
 
-def test_a_secret_that_a_model_repeats_is_stored_nowhere(opened, tmp_path):
+def test_a_secret_that_a_model_repeats_is_stored_nowhere(open_host, tmp_path):
     settings = {
         "host": "scripted",
         "answers": [{"answer": f"the key is {KEY}", "context": [KEY]}],
@@ -213,7 +215,7 @@ def test_a_secret_that_a_model_repeats_is_stored_nowhere(opened, tmp_path):
         "cache": True,
     }
     with AnswerCache(tmp_path / "cache") as cache:
-        [answer] = opened(settings, cache=cache).ask([Prompt(text="a")])
+        [answer] = open_host(settings, cache=cache).ask([Prompt(text="a")])
     assert (answer.text, answer.context) == ("the key is ***", ("***",))
     assert all(KEY.encode() not in file.read_bytes() for file in (tmp_path / "cache").iterdir())
 
@@ -225,7 +227,7 @@ def test_short_dummy_keys_are_words_in_answers_and_masked_in_messages():
     assert secrets.mask_message("key none at http://me:pw@host/") == "key *** at http://***@host/"
 
 
-def test_documents_at_private_addresses_are_read_where_that_is_allowed(opened, tmp_path):
+def test_documents_at_private_addresses_are_read_where_that_is_allowed(open_host, tmp_path):
     folder = tmp_path / "served"
     folder.mkdir()
     (folder / "fees.md").write_text("Transfers cost 2 EUR.", encoding="utf-8")
@@ -239,8 +241,8 @@ def test_documents_at_private_addresses_are_read_where_that_is_allowed(opened, t
         prompt = Prompt(
             text="What do transfers cost?", corpus=(f"http://127.0.0.1:{server.server_port}/fees.md",)
         )
-        [refused] = opened({"host": "extractive", "retries": 0}).ask([prompt])
-        [answered] = opened({"host": "extractive"}, allow_private_hosts=True).ask([prompt])
+        [refused] = open_host({"host": "extractive", "retries": 0}).ask([prompt])
+        [answer] = open_host({"host": "extractive"}, allow_private_hosts=True).ask([prompt])
         server.shutdown()
     assert "is the private address 127.0.0.1" in refused.error
-    assert answered.text == "Transfers cost 2 EUR."
+    assert answer.text == "Transfers cost 2 EUR."

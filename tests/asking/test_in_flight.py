@@ -37,7 +37,7 @@ def model(
     return open_model("m", settings, Registry(), folder=Path(), cache=cache, run=run, thread=thread)
 
 
-def asked(*models: ModelSession) -> int:
+def question_count(*models: ModelSession) -> int:
     return sum(len(session.host.asked) for session in models)  # type: ignore[attr-defined]
 
 
@@ -63,13 +63,13 @@ def test_a_stored_answer_ends_the_claim(tmp_path: Path) -> None:
 def test_a_claim_of_a_clock_that_was_set_back_is_void(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = time.time()
+    start_s = time.time()
     with AnswerCache(tmp_path) as killed, AnswerCache(tmp_path) as other:
         for ahead_s, is_free in ((HOURS_S, True), (30.0, False), (-HOURS_S, True)):
-            monkeypatch.setattr(time, "time", lambda ahead_s=ahead_s: now + ahead_s)
+            monkeypatch.setattr(time, "time", lambda ahead_s=ahead_s: start_s + ahead_s)
             token = killed.claim("k")
             assert token
-            monkeypatch.setattr(time, "time", lambda: now)
+            monkeypatch.setattr(time, "time", lambda: start_s)
             assert bool(other.claim("k")) is is_free
             killed.drop("k")
             killed.store.change("DELETE FROM in_flight", ())
@@ -87,7 +87,7 @@ def test_the_claim_of_a_killed_process_expires(tmp_path: Path, monkeypatch: pyte
         assert other.claim("k")
 
 
-async def both(*models: ModelSession) -> list[Answer]:
+async def answers_of(*models: ModelSession) -> list[Answer]:
     return list(await asyncio.gather(*(session.answer(Prompt(text="q")) for session in models)))
 
 
@@ -98,9 +98,9 @@ def test_two_runs_ask_a_question_once(tmp_path: Path, thread: LoopThread) -> Non
         model(first, thread=thread) as first_model,
         model(second, thread=thread) as other_model,
     ):
-        replies = thread.run(both(first_model, other_model))
+        replies = thread.run(answers_of(first_model, other_model))
         assert [answer.text for answer in replies] == ["fine", "fine"]
-        assert asked(first_model, other_model) == 1
+        assert question_count(first_model, other_model) == 1
 
 
 def test_a_long_request_keeps_its_claim(
@@ -113,8 +113,8 @@ def test_a_long_request_keeps_its_claim(
         model(first, delay_s=2.0, thread=thread) as first_model,
         model(second, delay_s=2.0, thread=thread) as other_model,
     ):
-        thread.run(both(first_model, other_model))
-        assert asked(first_model, other_model) == 1
+        thread.run(answers_of(first_model, other_model))
+        assert question_count(first_model, other_model) == 1
 
 
 def test_refreshing_takes_the_answer_that_another_worker_has_just_refreshed(tmp_path: Path) -> None:
@@ -124,18 +124,18 @@ def test_refreshing_takes_the_answer_that_another_worker_has_just_refreshed(tmp_
         with model(first, refresh=True) as first_model, model(second, refresh=True) as other_model:
             first_model.ask([Prompt(text="q")])
             other_model.ask([Prompt(text="q")])
-            assert (asked(first_model), asked(other_model)) == (1, 0)
+            assert (question_count(first_model), question_count(other_model)) == (1, 0)
 
 
 def test_an_answer_that_is_not_accepted_is_not_stored(tmp_path: Path, thread: LoopThread) -> None:
     with AnswerCache(tmp_path) as cache, model(cache, delay_s=0, thread=thread) as first_model:
 
-        async def twice() -> None:
+        async def two_attempts() -> None:
             for _ in range(2):
                 await first_model.answer(Prompt(text="q"), accept=lambda answer: False)
 
-        thread.run(twice())
-        assert asked(first_model) == 2
+        thread.run(two_attempts())
+        assert question_count(first_model) == 2
 
 
 def test_a_free_slot_goes_to_the_lowest_priority_number() -> None:

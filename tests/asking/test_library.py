@@ -108,10 +108,10 @@ def test_a_library_at_a_url_is_read_and_not_changed(url: str, tmp_path: Path) ->
 def test_a_suite_is_added_with_its_documents(tmp_path: Path) -> None:
     library = create_library(tmp_path / "library")
     library.add(a_suite(tmp_path / "new"), licence="MIT", source="us")
-    again = Library(tmp_path / "library")
-    [entry] = again.entries
+    second_library = Library(tmp_path / "library")
+    [entry] = second_library.entries
     assert (entry.name, entry.licence, entry.source, entry.cases) == ("Fees", "MIT", "us", 6)
-    [test] = again.sample(2).tests
+    [test] = second_library.sample(2).tests
     assert Path(test.documents[0]).read_text() == "A card costs 5 euros."
 
 

@@ -105,9 +105,9 @@ def test_the_models_of_a_connection_share_its_slots(scripted):
     first, second = (
         scripted(name=name, connection="main", concurrency=2, delay_s=0.05) for name in ("a", "b")
     )
-    alone = scripted(name="c", concurrency=2, delay_s=0.05)
+    separate_session = scripted(name="c", concurrency=2, delay_s=0.05)
     busy, peak, lock = {"shared": 0, "alone": 0}, {"shared": 0, "alone": 0}, threading.Lock()
-    for session, kind in ((first, "shared"), (second, "shared"), (alone, "alone")):
+    for session, kind in ((first, "shared"), (second, "shared"), (separate_session, "alone")):
 
         async def answer(prompt, kind=kind):
             with lock:
@@ -120,7 +120,9 @@ def test_the_models_of_a_connection_share_its_slots(scripted):
 
         session.host.answer = answer
     prompts = ask_for(*map(str, range(12)))
-    threads = [threading.Thread(target=session.ask, args=(prompts,)) for session in (first, second, alone)]
+    threads = [
+        threading.Thread(target=session.ask, args=(prompts,)) for session in (first, second, separate_session)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -106,13 +106,13 @@ def test_faults_of_single_prompts_do_not_make_a_host_dead(scripted):
 
 def test_answers_are_stored_and_not_asked_for_again(scripted, cache):
     first = scripted(cache=cache).ask(ask_for("a", "b"))
-    later = scripted(cache=cache)
-    stored, missing = later.peek(ask_for("a", "c"))
+    second_session = scripted(cache=cache)
+    stored, missing = second_session.peek(ask_for("a", "c"))
     assert (structs.replace(stored, stored_at=None), missing) == (first[0], None)
-    answers = later.ask(ask_for("a", "b"))
+    answers = second_session.ask(ask_for("a", "b"))
     assert [structs.replace(answer, stored_at=None) for answer in answers] == first
-    assert later.host.asked == []
-    assert later.counters["success_count"] == 0
+    assert second_session.host.asked == []
+    assert second_session.counters["success_count"] == 0
 
 
 def test_a_question_asked_twice_is_paid_for_once(scripted, cache):
@@ -172,9 +172,9 @@ def test_errors_are_asked_again(scripted, cache):
 
 
 def test_progress_is_told(scripted):
-    told = []
-    scripted().ask(ask_for("a", "b", "c"), progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    progress = []
+    scripted().ask(ask_for("a", "b", "c"), progress=lambda count, total: progress.append((count, total)))
+    assert progress == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_a_corpus_is_prepared_once(scripted):
@@ -312,6 +312,6 @@ def test_a_run_that_is_cut_off_keeps_what_arrived(tmp_path, children, how):
     with closing(sqlite3.connect(tmp_path / FILE_NAME)) as database:
         stored = database.execute("SELECT count(*) FROM answers").fetchone()[0]
     assert 10 <= stored < 60
-    again = children.start(run, tmp_path).finish()
-    assert again.returncode == 0, again.err
-    assert "60 answers" in again.out
+    second_run = children.start(run, tmp_path).finish()
+    assert second_run.returncode == 0, second_run.err
+    assert "60 answers" in second_run.out

@@ -20,9 +20,9 @@ KEY = "sk/live+42&é\"<x>'y=="
 
 
 def secrets(value: str = KEY) -> Secrets:
-    known = Secrets()
-    known.expand({"api_key": value})
-    return known
+    masker = Secrets()
+    masker.expand({"api_key": value})
+    return masker
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def secrets(value: str = KEY) -> Secrets:
         urllib.parse.quote(KEY),
         urllib.parse.quote(KEY, safe=""),
         urllib.parse.quote_plus(KEY),
-        re.sub("%..", lambda found: found[0].lower(), urllib.parse.quote(KEY, safe="")),
+        re.sub("%..", lambda match: match[0].lower(), urllib.parse.quote(KEY, safe="")),
         html.escape(KEY),
         html.escape(KEY, quote=False),
         json.dumps(KEY)[1:-1],
@@ -49,13 +49,13 @@ def test_an_encoded_secret_is_masked(form: str) -> None:
 
 @pytest.mark.parametrize("user", ["me", "you", "john", "x" * 20])
 def test_a_secret_inside_basic_authentication_is_masked(user: str) -> None:
-    sent = base64.b64encode(f"{user}:{KEY}".encode()).decode()
+    header = base64.b64encode(f"{user}:{KEY}".encode()).decode()
 
-    kept = secrets().mask_message(sent).partition(MASK)
+    parts = secrets().mask_message(header).partition(MASK)
 
-    assert kept[1] == MASK
-    assert len(kept[2]) <= 4
-    assert KEY[:4].encode() not in base64.b64decode(kept[0] + "=" * (-len(kept[0]) % 4))
+    assert parts[1] == MASK
+    assert len(parts[2]) <= 4
+    assert KEY[:4].encode() not in base64.b64decode(parts[0] + "=" * (-len(parts[0]) % 4))
 
 
 def test_words_like_a_short_dummy_key_stay() -> None:

@@ -62,9 +62,9 @@ def test_blocks_are_messages_of_their_roles() -> None:
     ],
 )
 def test_what_a_template_cannot_be(text: str, fault: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         template(text)
-    assert fault in str(caught.value)
+    assert fault in str(exc_info.value)
 
 
 @pytest.mark.parametrize(

@@ -55,9 +55,9 @@ def verdicts(rows: list[dict[str, Any]], options: tuple[str, ...]) -> list[str]:
         lines = ['evaluators = ["tool_calls"]', "[evaluator.tool_calls]", *options]
         (folder / "evalstudio.toml").write_text("\n".join(lines), encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "agent_lab.json"]
-        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        if ended.returncode not in (0, 1):
-            raise SystemExit(ended.stdout + ended.stderr)
+        result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if result.returncode not in (0, 1):
+            raise SystemExit(result.stdout + result.stderr)
         record = RecordReader(folder / "evalstudio-report" / "record.jsonl")
         by_key = {item.key: item.verdict for item in record.items()}
         return [by_key[lab_row(row)["key"]] for row in rows]
@@ -70,7 +70,7 @@ def main() -> None:
     good = [row["reward"] == 1.0 for row in rows]
     for name, options in VARIANTS.items():
         passed = [verdict == "passed" for verdict in verdicts(rows, options)]
-        agreeing = sum(ours == theirs for ours, theirs in zip(passed, good, strict=True))
+        agreeing = sum(verdict == reward for verdict, reward in zip(passed, good, strict=True))
         print(f"{name}: {agreeing} of {len(rows)} = {agreeing / len(rows):.4f}")
     successes: defaultdict[int, list[bool]] = defaultdict(list)
     for row, is_good in zip(rows, good, strict=True):

@@ -76,13 +76,13 @@ def agentevals(expected: Calls, actual: Calls, mode: str) -> bool:
 
 
 def _messages(calls: Calls) -> list[dict[str, Any]]:
-    asked = {"role": "user", "content": "Cancel E1"}
-    listed = [
+    question = {"role": "user", "content": "Cancel E1"}
+    tool_calls = [
         {"id": str(index), "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
         for index, (name, arguments) in enumerate(calls)
     ]
-    called = {"role": "assistant", "content": "", "tool_calls": listed}
-    return [asked, *([called] if calls else []), {"role": "assistant", "content": "Done."}]
+    called = {"role": "assistant", "content": "", "tool_calls": tool_calls}
+    return [question, *([called] if calls else []), {"role": "assistant", "content": "Done."}]
 
 
 def deepeval(expected: Calls, actual: Calls, mode: str) -> bool | None:
@@ -179,7 +179,7 @@ def table(files: list[Path]) -> None:
             print(f"| {case} | {' | '.join(words)} |")
     for tool in others:
         pairs = [(by_tool[first][case], word) for case, word in by_tool[tool].items() if word != "-"]
-        print(f"{tool}: {sum(one == other for one, other in pairs)} of {len(pairs)} verdicts as {first}")
+        print(f"{tool}: {sum(word == other for word, other in pairs)} of {len(pairs)} verdicts as {first}")
 
 
 def main() -> None:

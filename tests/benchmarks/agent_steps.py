@@ -56,7 +56,7 @@ def row(number: int, calls: int, expects: bool) -> dict[str, Any]:
     }
 
 
-def measured(folder: Path, name: str, answers: int, calls: int, expects: bool) -> tuple[float, float]:
+def measure(folder: Path, name: str, answers: int, calls: int, expects: bool) -> tuple[float, float]:
     """Return seconds of processor time and MB of one run."""
     folder.mkdir()
     (folder / "evalstudio.toml").write_text(CONFIGURATION, encoding="utf-8")
@@ -69,10 +69,10 @@ def measured(folder: Path, name: str, answers: int, calls: int, expects: bool) -
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "agent_lab.json"]
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    printed = process.stdout.read()
+    output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0, printed
-    assert f"{answers} passed" in printed, printed
+    assert status == 0, output
+    assert f"{answers} passed" in output, output
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
@@ -92,7 +92,7 @@ def main() -> None:
         for number in range(arguments.rounds):
             for name, (calls, expects) in labs.items():
                 path = Path(folder) / f"{number} {name}"
-                results[name].append(measured(path, name, arguments.answers, calls, expects))
+                results[name].append(measure(path, name, arguments.answers, calls, expects))
     medians = {name: [median(values) for values in zip(*runs, strict=True)] for name, runs in results.items()}
     plain_s, plain_mb = medians["without calls"]
     for name, (seconds, megabytes) in medians.items():

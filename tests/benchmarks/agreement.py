@@ -37,13 +37,13 @@ def main() -> None:
     parser.add_argument("--config", type=Path, help="configuration file: evaluators, thresholds, models")
     arguments = parser.parse_args()
     config = tomllib.loads(arguments.config.read_text(encoding="utf-8")) if arguments.config else {}
-    chosen = [name.strip() for name in arguments.evaluators.split(",") if name.strip()] or None
+    evaluators = [name.strip() for name in arguments.evaluators.split(",") if name.strip()] or None
     labels = read_labels(arguments.labels)
     lines = list(
         agreement(
             TestLab.load(arguments.lab),
             labels,
-            chosen,
+            evaluators,
             config,
             arguments.config.parent if arguments.config else Path(),
         )
@@ -90,13 +90,13 @@ def agreement(
             yield (name, "–", "–", "–", "–", str(len(rows)))
             continue
         low, high = auc_interval(scores, truth, better=metric.better)
-        cut, accuracy = best_cut(scores, truth, better=metric.better)
+        cutoff, accuracy = best_cut(scores, truth, better=metric.better)
         sign = "≥" if metric.better == "higher" else "≤"
         yield (
             name,
             f"{auc(scores, truth, better=metric.better):.3f}",
             f"{low:.2f} – {high:.2f}",
-            f"{sign} {cut:.4g}",
+            f"{sign} {cutoff:.4g}",
             f"{accuracy:.3f}",
             str(len(rows)),
         )
@@ -131,8 +131,8 @@ def auc_interval(
     """
     wins = _wins(scores, labels, better)
     spread = [
-        float(places.var(ddof=1)) / len(places) if len(places) > 1 else 0.25
-        for places in (wins.mean(axis=1), wins.mean(axis=0))
+        float(placements.var(ddof=1)) / len(placements) if len(placements) > 1 else 0.25
+        for placements in (wins.mean(axis=1), wins.mean(axis=0))
     ]
     half = 1.96 * math.sqrt(sum(spread))
     value = float(wins.mean())
@@ -174,17 +174,17 @@ def best_cut(
     if len(set(labels)) < 2:
         raise ValueError("only good or only bad answers: there is nothing to tell apart")
     entries = []
-    for cut in np.unique(values):
-        passes = values >= cut if better == "higher" else values <= cut
+    for cutoff in np.unique(values):
+        passes = values >= cutoff if better == "higher" else values <= cutoff
         entries.append(
             (
                 float(passes[truth == 1].mean() + (~passes[truth == 0]).mean()) / 2,
                 int(passes.sum()),
-                float(cut),
+                float(cutoff),
             )
         )
-    accuracy, _, cut = max(entries)
-    return cut, accuracy
+    accuracy, _, cutoff = max(entries)
+    return cutoff, accuracy
 
 
 def table(lines: Sequence[Sequence[str]]) -> Iterator[str]:

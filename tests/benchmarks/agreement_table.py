@@ -47,7 +47,7 @@ def main() -> None:
         config = tomllib.loads(arguments.config.read_text(encoding="utf-8"))
     models = {key: value for key, value in config.items() if isinstance(value, dict) and "model" in value}
     columns = {name: cells(Path(lab), Path(labels), models) for name, lab, labels in arguments.sample}
-    text = "\n".join(lines(list(compared()), columns)) + "\n"
+    text = "\n".join(lines(list(comparing_evaluators()), columns)) + "\n"
     if arguments.page is None:
         print(text, end="")
         return
@@ -66,7 +66,7 @@ def replaced(page: str, text: str) -> str:
     return re.sub(f"{START}.*?{END}", lambda _: f"{START}{text}{END}", page, flags=re.DOTALL)
 
 
-def compared() -> Iterator[EvaluatorSpec]:
+def comparing_evaluators() -> Iterator[EvaluatorSpec]:
     """Yield the evaluators that compare an answer with a context or an expected output."""
     evaluators = Registry().evaluators
     for id in evaluators:
@@ -118,10 +118,10 @@ def figures(metric: Metric, pairs: Sequence[tuple[float, int]]) -> Cell:
     """Return area, interval, cut and balanced accuracy as a cell of the table."""
     scores, labels = [score for score, _ in pairs], [label for _, label in pairs]
     low, high = auc_interval(scores, labels, better=metric.better)
-    cut, accuracy = best_cut(scores, labels, better=metric.better)
+    cutoff, accuracy = best_cut(scores, labels, better=metric.better)
     sign = "≥" if metric.better == "higher" else "≤"
     area = auc(scores, labels, better=metric.better)
-    return f"{area:.2f} ({low:.2f}–{high:.2f}); {sign} {cut:.2f}: {accuracy:.2f}"
+    return f"{area:.2f} ({low:.2f}–{high:.2f}); {sign} {cutoff:.2f}: {accuracy:.2f}"
 
 
 def lines(

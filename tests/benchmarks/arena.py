@@ -77,7 +77,7 @@ def time_games(models: int, prompts: int, folder: Path) -> None:
         for model in range(models)
         for prompt in range(prompts)
     ]
-    with judge_service(replied) as (url, asked):
+    with judge_service(replied) as (url, traffic):
         judge = {
             "host": "openai_compatible",
             "url": url,
@@ -88,7 +88,7 @@ def time_games(models: int, prompts: int, folder: Path) -> None:
         start = time.perf_counter()
         played = play(answers, [], config=config, options=ArenaOptions(), cache=folder / "cache")
         seconds = time.perf_counter() - start
-        calls, peak, *_ = asked()
+        calls, peak, *_ = traffic()
     assert played.missing == 0
     ideal = calls * DELAY_S / CONCURRENCY
     print(

@@ -34,14 +34,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--simulations", type=int, default=400)
     count = parser.parse_args().simulations
-    kept = True
+    success = True
     for spread in (0.0, 1.0):
         for strengths in ((1.0, 0.0, -1.0), (0.5, -0.5), (0.0, 0.0, 0.0)):
-            kept &= all(coverage(strengths, spread, prompts, count) for prompts in PROMPTS)
+            success &= all(coverage(strengths, spread, prompts, count) for prompts in PROMPTS)
         print("  nearly always the same winner, without a target:")
         for prompts in PROMPTS:
             coverage((2.5, 0.0, -2.5), spread, prompts, count)
-    sys.exit(not kept)
+    sys.exit(not success)
 
 
 def coverage(strengths: tuple[float, ...], spread: float, prompts: int, count: int) -> bool:
@@ -49,18 +49,18 @@ def coverage(strengths: tuple[float, ...], spread: float, prompts: int, count: i
     rng = np.random.default_rng(20_270_106)
     rates = win_rates(strengths, spread)
     truth = bradley_terry(1_000 * rates * (1 - np.eye(len(strengths))), prior=0.0)
-    held, held_rates, separable = [], [], []
+    hits, held_rates, separable = [], [], []
     for _ in range(count):
         ratings = rate(games(rng, strengths, spread, prompts), OPTIONS)
         for model in ratings.models:
             rating = 1000 + SCALE * truth[int(model.model)]
-            held.append(model.bradley_terry_low <= rating <= model.bradley_terry_high)
+            hits.append(model.bradley_terry_low <= rating <= model.bradley_terry_high)
         for pair in ratings.pairs:
             assert pair.low is not None
             assert pair.high is not None
             held_rates.append(pair.low <= rates[int(pair.model_a), int(pair.model_b)] <= pair.high)
         separable.append(any(pair.is_separable for pair in ratings.pairs))
-    share, wrong = float(np.mean(held)), float(np.mean(separable))
+    share, wrong = float(np.mean(hits)), float(np.mean(separable))
     are_equal = len(set(strengths)) == 1
     note = f", a pair separable in {wrong:.1%}" if are_equal else ""
     print(
@@ -73,8 +73,8 @@ def coverage(strengths: tuple[float, ...], spread: float, prompts: int, count: i
 
 def win_rates(strengths: tuple[float, ...], spread: float) -> Floats:
     """Return the probability that the row wins against the column, over prompts."""
-    drawn = np.array(strengths) + np.random.default_rng(1).normal(0, spread, (100_000, len(strengths)))
-    return np.asarray((1 / (1 + np.exp(drawn[:, None, :] - drawn[:, :, None]))).mean(axis=0))
+    draws = np.array(strengths) + np.random.default_rng(1).normal(0, spread, (100_000, len(strengths)))
+    return np.asarray((1 / (1 + np.exp(draws[:, None, :] - draws[:, :, None]))).mean(axis=0))
 
 
 def games(
@@ -83,11 +83,11 @@ def games(
     sides = random.Random(int(rng.integers(2**31)))
     battles = []
     for prompt in range(prompts):
-        drawn = np.array(strengths) + rng.normal(0, spread, len(strengths))
+        draws = np.array(strengths) + rng.normal(0, spread, len(strengths))
         for first in range(len(strengths)):
             for second in range(first + 1, len(strengths)):
                 a, b = sides.sample((first, second), 2)
-                wins = rng.random() < 1 / (1 + math.exp(drawn[b] - drawn[a]))
+                wins = rng.random() < 1 / (1 + math.exp(draws[b] - draws[a]))
                 battles.append(
                     Battle(
                         prompt_key=f"p{prompt}",

@@ -78,26 +78,29 @@ def main() -> None:
 
     for method in ("logistic", "isotonic"):
         values = [coverage(*labelled(arguments.metric), method, seed) for seed in range(SPLITS)]
-        told(f"coverage of {arguments.metric}, {method}, wanted {1 - ALPHA:g}", values)
+        print_mean(f"coverage of {arguments.metric}, {method}, wanted {1 - ALPHA:g}", values)
     data = labelled(*arguments.combined.split(","))
     print(f"\narea under ROC, {LABELS} labels, tested on the other {len(data[0]) - LABELS} answers:")
-    told(
+    print_mean(
         f"{arguments.combined}",
         [area(*data, seed, half) for seed, half in draws(data[0])],
     )
-    told(
+    print_mean(
         "the same curve fitted to all of them",
         [area(*data, seed, lambda rows: rows) for seed in range(DRAWS)],
     )
     for metric in arguments.combined.split(","):
-        alone = labelled(metric)
-        told(f"{metric} alone", [area(*alone, seed, half) for seed, half in draws(alone[0])])
+        labelled_sample = labelled(metric)
+        print_mean(
+            f"{metric} alone",
+            [area(*labelled_sample, seed, half) for seed, half in draws(labelled_sample[0])],
+        )
     print(f"\n{STEP_LABELS} labels as human_calibration draws them, {arguments.metric}:")
     for rounds in (4, 1):
         covered, distances = zip(
             *(in_rounds(*labelled(arguments.metric), rounds, seed) for seed in range(SPLITS)), strict=True
         )
-        told(f"{rounds} rounds, coverage", list(covered))
+        print_mean(f"{rounds} rounds, coverage", list(covered))
         percentiles = ", ".join(f"{value:.3f}" for value in np.percentile(distances, [50, 75, 90]))
         print(
             f"{rounds} rounds, distance of the threshold: {percentiles} (median, 75th and 90th percentile)",
@@ -151,7 +154,7 @@ def in_rounds(data: LabelledSample, columns: list[Column], rounds: int, seed: in
         return probabilities(fitted(rows), data.scores) if len(set(data.good[rows])) == 2 else None
 
     candidates = [candidate(str(at), "", place=float(score)) for at, score in enumerate(data.scores[:, 0])]
-    drawn = draw(
+    selection = draw(
         candidates,
         range(len(data)),
         size=STEP_LABELS,
@@ -167,18 +170,20 @@ def in_rounds(data: LabelledSample, columns: list[Column], rounds: int, seed: in
         seed=seed,
         probabilities=curve,
     )
-    rows, others = ([one.at for one in drawn if one.part == part] for part in ("curve", "conformal"))
-    tested = [one.at for one in every if one.part == "conformal" and one.at not in others]
+    rows, others = (
+        [entry.at for entry in selection if entry.part == part] for part in ("curve", "conformal")
+    )
+    tested = [entry.at for entry in every if entry.part == "conformal" and entry.at not in others]
     result = fitted(rows)
     quantile = conformal_quantile(
         nonconformity(probabilities(result, data.scores[others]), data.good[others]),
         ALPHA,
     )
     covered = nonconformity(probabilities(result, data.scores[tested]), data.good[tested]) <= quantile
-    return float(covered.mean()), abs(cut(result) - cut(fitted(np.arange(len(data)))))
+    return float(covered.mean()), abs(cutoff_score(result) - cutoff_score(fitted(np.arange(len(data)))))
 
 
-def cut(curve: Any) -> float:
+def cutoff_score(curve: Any) -> float:
     """The score at which a logistic curve of one metric is at 0.5."""
     return float(curve.means[0] - curve.scales[0] * curve.intercept / curve.weights[0])
 
@@ -198,9 +203,9 @@ def area(data: LabelledSample, columns: list[Column], seed: int, part: Callable[
     return area_under_roc(probabilities(curve, data.scores[order[LABELS:]]), data.good[order[LABELS:]])
 
 
-def told(what: str, found: list[float]) -> None:
+def print_mean(what: str, areas: list[float]) -> None:
     print(
-        f"{what}: {np.mean(found):.3f} (mean of {len(found)} draws; standard deviation {np.std(found):.3f})",
+        f"{what}: {np.mean(areas):.3f} (mean of {len(areas)} draws; standard deviation {np.std(areas):.3f})",
         flush=True,
     )
 

@@ -262,11 +262,11 @@ def measure(plant: Plant, setting: Setting, folder: Path) -> Score:
     with open(folder / "evalstudio-report" / "record.jsonl", encoding="utf-8") as file:
         entries = list(json.loads(file.readline()).get("causes", {}).values())
     # A case that the plant does not reach regresses by chance, or by another of two reasons.
-    named = [each for each in entries if each["key"].endswith("-hit")][: setting.cases]
+    hits = [each for each in entries if each["key"].endswith("-hit")][: setting.cases]
     return Score(
-        codes=Counter(entry["code"] for entry in named),
-        calls=sum(each.get("calls", 0) for each in named),
-        wrong=tuple(entry for entry in named if entry["code"] not in plant.codes),
+        codes=Counter(entry["code"] for entry in hits),
+        calls=sum(each.get("calls", 0) for each in hits),
+        wrong=tuple(entry for entry in hits if entry["code"] not in plant.codes),
     )
 
 
@@ -344,11 +344,11 @@ def run(folder: Path, *arguments: str) -> None:
     """
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "fees_suite.json"]
-    ended = subprocess.run(
+    result = subprocess.run(
         [*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    if ended.returncode not in (0, 1):
-        raise RuntimeError(ended.stdout[-3000:] + ended.stderr[-3000:])
+    if result.returncode not in (0, 1):
+        raise RuntimeError(result.stdout[-3000:] + result.stderr[-3000:])
 
 
 def report(
@@ -362,8 +362,8 @@ def report(
         right = score.right(plant)
         share = f"{right / score.total:.3f}" if score.total else "–"
         calls = f"{score.calls / score.total:.1f}" if score.total else "–"
-        given = ", ".join(f"{code} {count}" for code, count in score.codes.most_common()) or "no cause"
-        print(f"{name:24} {right:>4}/{score.total:<4} {share:>7} {calls:>11}  {given}", flush=True)
+        codes = ", ".join(f"{code} {count}" for code, count in score.codes.most_common()) or "no cause"
+        print(f"{name:24} {right:>4}/{score.total:<4} {share:>7} {calls:>11}  {codes}", flush=True)
         if is_verbose:
             for entry in score.wrong:
                 print(f"    {entry['text']}\n      {json.dumps(entry.get('trials', ()))}")
@@ -384,13 +384,15 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print the cases with a wrong cause")
     arguments = parser.parse_args()
 
-    def chosen(plants: Mapping[str, Plant]) -> dict[str, Plant]:
+    def selected_plants(plants: Mapping[str, Plant]) -> dict[str, Plant]:
         return {name: plant for name, plant in plants.items() if arguments.only in name}
 
     for noise in (0.0, arguments.noise):
         for decoys in (False, True):
             setting = Setting(noise=noise, decoys=decoys, cases=arguments.cases, seed=arguments.seed)
-            _measure_all(setting, chosen(PLANTS), chosen(CONTROLS), is_verbose=arguments.verbose)
+            _measure_all(
+                setting, selected_plants(PLANTS), selected_plants(CONTROLS), is_verbose=arguments.verbose
+            )
 
 
 def _measure_all(

@@ -51,8 +51,8 @@ def main() -> None:
             subprocess.run(command, cwd=Path(__file__).parent, check=True)
         rounds = [
             (
-                spent([sys.executable, "-c", READ, *map(str, sides)])[0],
-                *spent([sys.executable, "-c", COMPARE, *map(str, sides)]),
+                resource_use([sys.executable, "-c", READ, *map(str, sides)])[0],
+                *resource_use([sys.executable, "-c", COMPARE, *map(str, sides)]),
             )
             for _ in range(ROUNDS)
         ]
@@ -86,7 +86,7 @@ def write_record(file: str, rows: int, seed: int) -> None:
     path.write_bytes(b"".join(encode_line(line) + b"\n" for line in lines))
 
 
-def spent(command: list[str]) -> tuple[float, float]:
+def resource_use(command: list[str]) -> tuple[float, float]:
     """Return processor seconds and peak megabytes of a process."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

@@ -113,14 +113,14 @@ def killed(folder: Path, seed: int) -> tuple[int, int]:
     """Kill a run, continue it, and return the turns asked before and those asked more than once."""
     rng = random.Random(seed)
     project(folder, KILLED_CONVERSATIONS, delay_s=0.05, concurrency=KILLED_CONCURRENCY)
-    asked = folder / "asked.txt"
+    question_log = folder / "asked.txt"
     process = Children().start(run_command(folder), folder, is_group=True)
-    process.wait_until(asked.is_file, "the first turn")
+    process.wait_until(question_log.is_file, "the first turn")
     time.sleep(rng.uniform(0.0, 0.7))
     process.end()
-    before = len(asked.read_text().split())
+    before = len(question_log.read_text().split())
     subprocess.run(run_command(folder), cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    counts = Counter(asked.read_text().split())
+    counts = Counter(question_log.read_text().split())
     assert len(counts) == KILLED_CONVERSATIONS * TURNS
     return before, sum(count - 1 for count in counts.values())
 
@@ -140,9 +140,9 @@ def main() -> None:
     repeated = []
     for seed in range(arguments.kills):
         with tempfile.TemporaryDirectory() as name:
-            before, twice = killed(Path(name), seed)
-            repeated.append(twice)
-            print(f"kill {seed + 1}: {before} turns asked, {twice} of them again")
+            before, repeats = killed(Path(name), seed)
+            repeated.append(repeats)
+            print(f"kill {seed + 1}: {before} turns asked, {repeats} of them again")
     if repeated:
         total = KILLED_CONVERSATIONS * TURNS
         print(

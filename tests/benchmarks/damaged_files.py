@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--stride", type=int, default=1, metavar="N", help="try every Nth pair (default: 1)")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no pair after this time")
     arguments = parser.parse_args()
-    started = time.monotonic()
+    start_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         figures = fuzz_systematically(Path(folder), stride=arguments.stride, seconds=arguments.seconds)
     for fault in figures.faults:
@@ -37,7 +37,7 @@ def main() -> int:
     print(f"slowest {figures.slowest_s:.1f} s: {figures.slowest}")
     print(
         f"{len(figures.tracebacks)} tracebacks, {len(figures.hangs)} hangs, {len(figures.others)} other"
-        f" faults in {time.monotonic() - started:.0f} s"
+        f" faults in {time.monotonic() - start_s:.0f} s"
     )
     return 1 if figures.faults else 0
 

@@ -38,22 +38,22 @@ def main(source: str, copies: int = 4, rounds: int = 3) -> None:
             f"{rows:,} rows, {len(texts):,} unique texts, batches of {BATCH}, {os.cpu_count()} cores",
             flush=True,
         )
-        first, first_cpu, second = zip(*(measured(folder, len(texts)) for _ in range(rounds)), strict=True)
+        first, first_cpu, second = zip(*(measure(folder, len(texts)) for _ in range(rounds)), strict=True)
         print(
-            f"against one bare encode: {statistics.median(first):.2f} x (median of {rounds}: {shown(first)})"
+            f"against one bare encode: {statistics.median(first):.2f} x (median of {rounds}: {series(first)})"
         )
-        print(f"the same in processor time: {statistics.median(first_cpu):.2f} x ({shown(first_cpu)})")
+        print(f"the same in processor time: {statistics.median(first_cpu):.2f} x ({series(first_cpu)})")
         print(
             f"again, with the embedding cache: {statistics.median(second):.3f} x of the first run (median of"
-            f" {rounds}: {shown(second)})"
+            f" {rounds}: {series(second)})"
         )
 
 
-def shown(ratios: tuple[float, ...]) -> str:
+def series(ratios: tuple[float, ...]) -> str:
     return ", ".join(f"{ratio:.3f}" for ratio in ratios)
 
 
-def measured(folder: Path, texts: int) -> tuple[float, float, float]:
+def measure(folder: Path, texts: int) -> tuple[float, float, float]:
     """One round: the first run's net time as a multiple of the bare encode's, by wall and processor; the
     second's as one of the first's.
     """
@@ -65,9 +65,11 @@ def measured(folder: Path, texts: int) -> tuple[float, float, float]:
         ).stdout
     )
     first = run_pytest(folder, LAB)
-    kept = vectors_kept(folder)
-    if kept != texts:
-        raise SystemExit(f"the run embedded {kept} texts, the bare encode {texts}: they cannot be compared")
+    vectors = vectors_kept(folder)
+    if vectors != texts:
+        raise SystemExit(
+            f"the run embedded {vectors} texts, the bare encode {texts}: they cannot be compared"
+        )
     second = run_pytest(folder, LAB)
     first_s = first.wall_s - collect.wall_s - bare["load_s"]
     first_cpu_s = first.cpu_s - collect.cpu_s - bare["load_cpu_s"]
@@ -78,7 +80,7 @@ def measured(folder: Path, texts: int) -> tuple[float, float, float]:
         f" s, net {first_s:.1f} s: {first_s / bare['encode_s']:.2f} x the bare encode (processor time"
         f" {first_cpu_s:.1f} s to {bare['encode_cpu_s']:.1f} s)\n  with the cache {second.wall_s:.1f} s, net"
         f" {second_s:.1f} s: {second_s / first_s:.3f} x the first net, {second.wall_s / first.wall_s:.3f} x"
-        f" wall by wall; torch imported: {second.seen['main']['torch']}",
+        f" wall by wall; torch imported: {second.witnesses['main']['torch']}",
         flush=True,
     )
     return first_s / bare["encode_s"], first_cpu_s / bare["encode_cpu_s"], second_s / first_s
@@ -89,16 +91,13 @@ def unique_texts(lab: Path) -> list[str]:
 
     The three evaluators embed these.
     """
-    from pytest_evalstudio.core.tools import Tools
-    from pytest_evalstudio.evaluators._similarity import sentences
-    from pytest_evalstudio.text.sentences import split_sentences
+    from pytest_evalstudio.text.claims import claims_of
 
-    tools = Tools(split_sentences=split_sentences)
     results = set()
     for row in json.loads(lab.read_text(encoding="utf-8"))["dataset"]["inputs"]:
         results |= {row["input"]} - {""} if row["context"] else set()
         for text in (row["actual_output"], *row["context"]):
-            results |= {one.text for one in sentences(text, tools)}
+            results |= {claim.text for claim in claims_of(text)}
     return sorted(results, key=lambda text: (-len(text), text))
 
 

@@ -31,9 +31,12 @@ def main(source: str, copies: int = 3, rounds: int = 3) -> None:
         print(f"{rows:,} rows, {os.cpu_count()} cores", flush=True)
         ratios = []
         for _ in range(rounds):
-            alone, shared = (afresh(folder, *arguments) for arguments in (("-n", "0"), ("-n", "2")))
-            ratios.append(shared.wall_s / alone.wall_s)
-            print(f"-n 0: {described(alone)}\n-n 2: {described(shared)}\n  {ratios[-1]:.2f} x", flush=True)
+            single_process, shared = (afresh(folder, *arguments) for arguments in (("-n", "0"), ("-n", "2")))
+            ratios.append(shared.wall_s / single_process.wall_s)
+            print(
+                f"-n 0: {described(single_process)}\n-n 2: {described(shared)}\n  {ratios[-1]:.2f} x",
+                flush=True,
+            )
         print(
             f"-n 2 against -n 0: {statistics.median(ratios):.2f} x (median of {rounds}:"
             f" {', '.join(f'{ratio:.2f}' for ratio in ratios)})"
@@ -49,7 +52,7 @@ def described(run: Run) -> str:
     processes = (
         f"{name} {result['peak_mb']:.0f} MB at the most, {result['own_mb']:.0f} MB its own,"
         f" {result['threads'] or 'no'} threads of torch"
-        for name, result in run.seen.items()
+        for name, result in run.witnesses.items()
     )
     return f"{run.wall_s:.1f} s, processor time {run.cpu_s:.1f} s; {'; '.join(processes)}"
 

@@ -43,14 +43,14 @@ def all_sentences() -> list[str]:
 
 def text(rng: random.Random, sentences: list[str], chars: int) -> list[str]:
     """Return sentences of together about as many characters, with up to two digits changed."""
-    drawn: list[str] = []
-    while sum(map(len, drawn)) < chars:
+    selection: list[str] = []
+    while sum(map(len, selection)) < chars:
         sentence = rng.choice(sentences)
-        drawn.append(re.sub(r"\d", lambda _: str(rng.randint(1, 9)), sentence, count=rng.randint(0, 2)))
-    return drawn
+        selection.append(re.sub(r"\d", lambda _: str(rng.randint(1, 9)), sentence, count=rng.randint(0, 2)))
+    return selection
 
 
-def measured(names: list[str], answers: int) -> tuple[float, str]:
+def measure(names: list[str], answers: int) -> tuple[float, str]:
     """Return milliseconds per answer, and a digest of all scores, reasons and fragments."""
     from pytest_evalstudio import make_case
     from pytest_evalstudio.core.collecting import uncollected
@@ -62,7 +62,7 @@ def measured(names: list[str], answers: int) -> tuple[float, str]:
     registry, tools = Registry(), Tools(split_sentences=split_sentences)
     evaluators = [registry.evaluators.get(name)() for name in names]
     digest = hashlib.sha256()
-    spent_s = 0.0
+    spent_s, scored = 0.0, 0
     for start in range(-BATCH, answers, BATCH):
         cases = []
         for _ in range(BATCH):
@@ -71,14 +71,15 @@ def measured(names: list[str], answers: int) -> tuple[float, str]:
             expected = " ".join(text(rng, sentences, 400))
             chunks = [" ".join(context[:6]), " ".join(context[6:])]
             cases.append(make_case("What holds?", " ".join(answer), expected_output=expected, context=chunks))
-        started = time.process_time()
+        start_s = time.process_time()
         with uncollected():  # as in a run
             outcomes = [evaluator.score(cases, tools) for evaluator in evaluators]
         if start >= 0:  # the first batch imports libraries
-            spent_s += time.process_time() - started
+            spent_s += time.process_time() - start_s
+            scored += BATCH
             for outcome in (outcome for batch in outcomes for outcome in batch):
                 digest.update(repr((outcome.scores, outcome.reason, outcome.fragments)).encode())
-    return spent_s / answers * 1000, digest.hexdigest()[:16]
+    return spent_s / scored * 1000, digest.hexdigest()[:16]
 
 
 def main() -> None:
@@ -90,7 +91,7 @@ def main() -> None:
     arguments = parser.parse_args()
     names = arguments.evaluators or list(EVALUATORS)
     if arguments.once:
-        print(json.dumps(measured(names, arguments.answers)))
+        print(json.dumps(measure(names, arguments.answers)))
         return
     groups = [[name] for name in names] + ([names] if len(names) > 1 else [])
     for group in groups:

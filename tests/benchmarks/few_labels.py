@@ -62,10 +62,10 @@ def main() -> None:
 
 def read_sample(lab: Path, labels: Path) -> tuple[Floats, Integers, Integers]:
     """Return scores of the candidates (higher is better), labels, and numbers of contexts of answers."""
-    known = read_labels(labels)
+    known_labels = read_labels(labels)
     rows, truth, contexts = [], [], []
     for result in evaluate(TestLab.load(lab), ["groundedness_signals", "lexical_groundedness"]):
-        label = known.get((result.task.key, result.task.model.key))
+        label = known_labels.get((result.task.key, result.task.model.key))
         values = {
             key: value for outcome in result.outcomes[0].values() for key, value in outcome.scores.items()
         }
@@ -102,17 +102,17 @@ def few_labels(
         rng = np.random.default_rng(seed)
         order = rng.permutation(np.unique(contexts))
         sizes = np.cumsum([np.count_nonzero(contexts == context) for context in order])
-        drawn = np.isin(contexts, order[: max(2, int(np.searchsorted(sizes, count, side="right")))])
-        nested += cross_validated(scores[drawn], truth[drawn], contexts[drawn], rng)
-        at = best(scores[drawn], truth[drawn])
+        mask = np.isin(contexts, order[: max(2, int(np.searchsorted(sizes, count, side="right")))])
+        nested += cross_validated(scores[mask], truth[mask], contexts[mask], rng)
+        at = best(scores[mask], truth[mask])
         choices[names[at]] += 1
-        if np.count_nonzero(~drawn) >= MIN_REST and len(set(truth[~drawn].tolist())) == 2:
-            rest, labels = scores[~drawn], truth[~drawn]
+        if np.count_nonzero(~mask) >= MIN_REST and len(set(truth[~mask].tolist())) == 2:
+            rest, labels = scores[~mask], truth[~mask]
             rest_areas.append((auc(rest[:, at], labels), auc(rest[:, 0], labels)))
     yield f"at most {count} labels, nested cross-validation: {described(nested)}"
     if rest_areas:
-        chosen, default = (described([pair[side] for pair in rest_areas]) for side in (0, 1))
-        yield f"at most {count} labels, answers not drawn: {chosen}; {names[0]} {default}"
+        choice, default = (described([pair[side] for pair in rest_areas]) for side in (0, 1))
+        yield f"at most {count} labels, answers not drawn: {choice}; {names[0]} {default}"
     yield f"chosen: {', '.join(f'{name} {times} of {draws}' for name, times in choices.most_common())}"
 
 

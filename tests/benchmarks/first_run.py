@@ -28,7 +28,7 @@ def main() -> None:
     rounds = [first_run() for _ in range(runs)]
     print(f"first run in an empty folder: medians of {runs}, wall time (processor time)")
     for name in ("evalstudio init", "pytest starter_suite.yaml", "both", "pytest alone on two empty tests"):
-        walls, processors = zip(*(spent[name] for spent in rounds), strict=True)
+        walls, processors = zip(*(times[name] for times in rounds), strict=True)
         print(f"{name}: {statistics.median(walls):.2f} s ({statistics.median(processors):.2f} s)")
     longest = sorted(imports().items(), key=lambda entry: -entry[1])[:8]
     print("longest imports:", ", ".join(f"{name} {seconds * 1000:.0f} ms" for name, seconds in longest))
@@ -52,9 +52,9 @@ def first_run() -> dict[str, tuple[float, float]]:
 
 def spent_s(folder: Path, command: list[str]) -> tuple[float, float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.perf_counter()
+    start = time.perf_counter()
     subprocess.run(command, cwd=folder, env=environment(), check=True, stdout=subprocess.DEVNULL)
-    wall = time.perf_counter() - started
+    wall = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -72,12 +72,12 @@ def imports() -> dict[str, float]:
         lines = subprocess.run(
             command, cwd=name, env=environment(), check=True, capture_output=True, text=True
         ).stderr
-    spent: dict[str, float] = defaultdict(float)
+    seconds: dict[str, float] = defaultdict(float)
     for line in lines.splitlines():
         numbers = line.removeprefix("import time:").split("|")
         if len(numbers) == 3 and numbers[0].strip().isdigit():
-            spent[numbers[2].strip().partition(".")[0]] += int(numbers[0]) / 1e6
-    return spent
+            seconds[numbers[2].strip().partition(".")[0]] += int(numbers[0]) / 1e6
+    return seconds
 
 
 if __name__ == "__main__":

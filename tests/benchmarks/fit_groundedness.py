@@ -132,14 +132,14 @@ def read_sample(
     lab: Path, labels: Path, embeddings: str
 ) -> tuple[list[dict[str, float]], list[int], list[str]]:
     """Return the aggregated signals, label and context of each labelled answer."""
-    known = read_labels(labels)
+    known_labels = read_labels(labels)
     config = {"embeddings": {"model": embeddings}} if embeddings else {}
     rows: list[dict[str, float]] = []
     truth: list[int] = []
     contexts: list[str] = []
     for result in evaluate(TestLab.load(lab), [EVALUATOR], config=config):
         (outcome,) = result.outcomes[0].values()
-        label = known.get((result.task.key, result.task.model.key))
+        label = known_labels.get((result.task.key, result.task.model.key))
         if label is not None and "signals" in outcome.details:
             rows.append(dict(outcome.details["signals"]))
             truth.append(label)
@@ -216,12 +216,14 @@ def nested(samples: Sequence[Sample]) -> list[list[Any]]:
         folds = folds_of(samples, repeat)
         scores = [np.zeros(len(sample.labels)) for sample in samples]
         for fold in range(FOLDS):
-            training = [sample.part(places != fold) for sample, places in zip(samples, folds, strict=True)]
+            training = [
+                sample.part(fold_numbers != fold) for sample, fold_numbers in zip(samples, folds, strict=True)
+            ]
             fit = fitted_to(training, best_penalty(training, repeat))
-            for sample, places, values in zip(samples, folds, scores, strict=True):
-                values[places == fold] = fit.scores(sample.part(places == fold))
-        for values, kept in zip(scores, predictions, strict=True):
-            kept.append(values)
+            for sample, row_folds, values in zip(samples, folds, scores, strict=True):
+                values[row_folds == fold] = fit.scores(sample.part(row_folds == fold))
+        for values, sample_scores in zip(scores, predictions, strict=True):
+            sample_scores.append(values)
     return predictions
 
 
@@ -232,10 +234,12 @@ def best_penalty(samples: Sequence[Sample], seed: int) -> float:
     for penalty in PENALTIES:
         scores = [np.zeros(len(sample.labels)) for sample in samples]
         for fold in range(FOLDS):
-            training = [sample.part(places != fold) for sample, places in zip(samples, folds, strict=True)]
+            training = [
+                sample.part(fold_numbers != fold) for sample, fold_numbers in zip(samples, folds, strict=True)
+            ]
             fit = fitted_to(training, penalty)
-            for sample, places, values in zip(samples, folds, scores, strict=True):
-                values[places == fold] = fit.scores(sample.part(places == fold))
+            for sample, row_folds, values in zip(samples, folds, scores, strict=True):
+                values[row_folds == fold] = fit.scores(sample.part(row_folds == fold))
         means.append(
             np.mean([auc(values, sample.labels) for sample, values in zip(samples, scores, strict=True)])
         )
@@ -247,8 +251,8 @@ def folds_of(samples: Sequence[Sample], seed: int) -> list[Any]:
     rng = np.random.default_rng(seed)
     folds = []
     for sample in samples:
-        contexts, places = np.unique(sample.groups, return_inverse=True)
-        folds.append(rng.permutation(np.arange(len(contexts)) % FOLDS)[places])
+        contexts, positions = np.unique(sample.groups, return_inverse=True)
+        folds.append(rng.permutation(np.arange(len(contexts)) % FOLDS)[positions])
     return folds
 
 
@@ -257,12 +261,12 @@ def figure(sample: Sample, scores: Sequence[Any]) -> str:
     values = [auc(each, sample.labels) for each in scores]
     rng = np.random.default_rng(0)
     contexts = [np.flatnonzero(sample.groups == group) for group in np.unique(sample.groups)]
-    drawn = []
+    areas = []
     for _ in range(DRAWS):
         rows = np.concatenate([contexts[place] for place in rng.integers(len(contexts), size=len(contexts))])
         if 0 < sample.labels[rows].sum() < len(rows):
-            drawn.append(auc(scores[0][rows], sample.labels[rows]))
-    low, high = np.quantile(drawn, [0.025, 0.975])
+            areas.append(auc(scores[0][rows], sample.labels[rows]))
+    low, high = np.quantile(areas, [0.025, 0.975])
     return f"{np.mean(values):.3f} ({low:.2f} – {high:.2f})"
 
 

@@ -27,8 +27,8 @@ CONTENTS = (
 
 
 def main() -> None:
-    given = [int(text) for text in sys.argv[1:]]
-    files, runs = [*given, *(FILES, RUNS)[len(given) :]]
+    arguments = [int(text) for text in sys.argv[1:]]
+    files, runs = [*arguments, *(FILES, RUNS)[len(arguments) :]]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "test_one.py").write_text("def test_nothing():\n    pass\n")

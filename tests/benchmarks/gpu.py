@@ -131,9 +131,9 @@ def compare(
         function(["warm " + text if isinstance(text, str) else ("warm " + text[0], text[1]) for text in warm])
     seconds = [timed(function, ordered) for function in (bare, seam, bare)]
     ratio = seconds[1] / min(seconds[0], seconds[2])
-    first, ours, last = (len(ordered) / each for each in seconds)
+    first, rate, last = (len(ordered) / each for each in seconds)
     print(
-        f"{name}: {ours:,.0f}/s; bare {first:,.0f}/s, {last:,.0f}/s; {ratio:.2f} x the time of the faster"
+        f"{name}: {rate:,.0f}/s; bare {first:,.0f}/s, {last:,.0f}/s; {ratio:.2f} x the time of the faster"
         " bare run",
         flush=True,
     )
@@ -167,9 +167,9 @@ def print_differences(tools: Tools, reference: Tools) -> None:
 
 
 def timed(function: Callable[[list[Any]], Any], texts: list[Any]) -> float:
-    started = time.perf_counter()
+    start = time.perf_counter()
     function(texts)  # gives its numbers on the processor, so that the GPU has finished when it returns
-    return time.perf_counter() - started
+    return time.perf_counter() - start
 
 
 def folder_of(config: Configuration, table: str) -> str:

@@ -5,7 +5,7 @@
 Answers are precomputed and judged by five evaluators; half of them fail. Prints processor seconds per 1,000
 items of each phase, and the largest memory of the process at its end, per item above that of an empty run:
 collection, tests (with scores and record), analysis with results files, and the page. Then the ratio of each
-figure to that of the size before (target at most 1.15).
+figure to that of the size before (target at most 1.1).
 """
 
 from __future__ import annotations

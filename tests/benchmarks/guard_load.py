@@ -111,7 +111,7 @@ async def _traffic(host: str, port: int, contents: Sequence[bytes], load: Load) 
                 async with asyncio.timeout(LONGEST_S):
                     if connection is None:
                         connection = await asyncio.open_connection(host, port)
-                    status = await _asked(*connection, next(waiting))
+                    status = await _status_of(*connection, next(waiting))
             except ConnectionRefusedError:
                 outcome.refused += 1
             except (OSError, EOFError, TimeoutError):
@@ -134,7 +134,7 @@ async def _traffic(host: str, port: int, contents: Sequence[bytes], load: Load) 
     return outcome
 
 
-async def _asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, content: bytes) -> int:
+async def _status_of(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, content: bytes) -> int:
     """Send a request and return the status of its answer."""
     writer.write(
         b"POST /v1/check HTTP/1.1\r\nHost: guard\r\nContent-Type: application/json\r\n"

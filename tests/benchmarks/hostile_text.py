@@ -28,7 +28,7 @@ from support.text_subjects import TextSubject, text_subjects
 NOISE_S = 0.02
 
 
-def measured(subject: TextSubject, shape: str, sizes: list[int], limit: float) -> list[float]:
+def measure(subject: TextSubject, shape: str, sizes: list[int], limit: float) -> list[float]:
     """Return the seconds at each size, infinite from the first size that takes more than the limit."""
     read_end, write_end = os.pipe()
     child = os.fork()
@@ -80,7 +80,7 @@ def main() -> None:
             continue
         if arguments.rules and not subject.is_rule_evaluator:
             continue
-        rows = [(measured(subject, shape, sizes, arguments.limit), shape) for shape in SHAPES]
+        rows = [(measure(subject, shape, sizes, arguments.limit), shape) for shape in SHAPES]
         rows.sort(key=lambda row: row[0][::-1], reverse=True)
         for seconds, shape in rows if arguments.all_shapes else rows[:1]:
             numbers = "  ".join(f"{value:8.3f}" for value in seconds)

@@ -40,15 +40,15 @@ def main() -> None:
         pairs = [(cpu_ms(folder), cpu_ms(folder, *WITHOUT)) for _ in range(runs)]
     installed, absent = (statistics.median(column) for column in zip(*pairs, strict=True))
     print(f"pytest on one empty test, CPU time, median of {runs} runs each, in turns")
-    low, middle, high = statistics.quantiles((one - other for one, other in pairs), n=4)
+    low, middle, high = statistics.quantiles((plugin_ms - other for plugin_ms, other in pairs), n=4)
     print(f"plugin installed: {installed:.1f} ms; with -p no:evalstudio: {absent:.1f} ms")
     print(
         f"difference of a pair: median {middle:+.1f} ms, half of them between {low:+.1f} and {high:+.1f} ms"
     )
-    own = sorted(module for module in added if module.partition(".")[0] == "pytest_evalstudio")
+    package_modules = sorted(module for module in added if module.partition(".")[0] == "pytest_evalstudio")
     standard = sorted(module for module in added if module.partition(".")[0] in sys.stdlib_module_names)
-    other = sorted(added.difference(own, standard))
-    print(f"imported by the plugin: {', '.join(own)}")
+    other = sorted(added.difference(package_modules, standard))
+    print(f"imported by the plugin: {', '.join(package_modules)}")
     print(f"of the standard library: {', '.join(standard) or 'nothing'}")
     print(f"anything else: {', '.join(other) or 'nothing'}")
 

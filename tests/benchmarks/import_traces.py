@@ -166,7 +166,7 @@ def line(batch: list[dict[str, Any]]) -> str:
     return json.dumps({"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": batch}]}]}) + "\n"
 
 
-def measured(code: str, *arguments: object) -> tuple[float, float]:
+def measure(code: str, *arguments: object) -> tuple[float, float]:
     """Seconds of processor time and peak memory in MB of a process of its own."""
     result = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True
@@ -182,9 +182,9 @@ def main(count: int) -> None:
         for size in (count // 10, count):
             path = Path(folder, f"{size}.jsonl")
             write(path, size)
-            started = time.perf_counter()
+            start_s = time.perf_counter()
             rounds = [
-                (measured(PARSE, path), measured(IMPORT, path, Path(folder, "lab.json"))) for _ in range(3)
+                (measure(PARSE, path), measure(IMPORT, path, Path(folder, "lab.json"))) for _ in range(3)
             ]
             (parse_s, parse_mb), (import_s, import_mb) = (min(times) for times in zip(*rounds, strict=True))
             rows = len(json.loads(Path(folder, "lab.json").read_text())["dataset"]["inputs"])
@@ -192,7 +192,7 @@ def main(count: int) -> None:
                 f"{size} traces, {path.stat().st_size / 1e6:.0f} MB, {rows} rows:"
                 f" json.loads per line {parse_s:.2f} s ({parse_mb:.0f} MB),"
                 f" import {import_s:.2f} s ({import_mb:.0f} MB), ratio {import_s / parse_s:.2f};"
-                f" wall {time.perf_counter() - started:.0f} s"
+                f" wall {time.perf_counter() - start_s:.0f} s"
             )
 
 

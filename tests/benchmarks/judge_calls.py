@@ -77,8 +77,10 @@ def measure(lab: TestLab | LlmDataset, spec: EvaluatorSpec, embedder: str) -> tu
         for result in evaluate(lab, [spec.id], config=config)
         for outcome in result.outcomes[0].values()
     ]
-    asked = [outcome.judging for outcome in results if outcome.judging is not None and outcome.judging.calls]
-    return len(asked), sum(asked, Judging())
+    judgings = [
+        outcome.judging for outcome in results if outcome.judging is not None and outcome.judging.calls
+    ]
+    return len(judgings), sum(judgings, Judging())
 
 
 def main() -> None:
@@ -103,11 +105,11 @@ def main() -> None:
         " | --- | --- |"
     )
     for spec in judges(Registry()):
-        cases, taken = measure(lab, spec, arguments.embedder)
+        cases, judging = measure(lab, spec, arguments.embedder)
         if not cases:
             print(f"| `{spec.id}` | 0 | - | - | - |")
             continue
-        calls, tokens = taken.calls / cases, taken.input_tokens / cases
+        calls, tokens = judging.calls / cases, judging.input_tokens / cases
         usd = (
             (tokens * arguments.input_price + calls * arguments.output_tokens * arguments.output_price)
             / 1_000_000

@@ -68,7 +68,7 @@ def replied(prompt: str) -> Reply:
     return Reply(json.dumps(content), delay_s=DELAY_S)
 
 
-def judged(url: str, dataset: LlmDataset, cache: Path, embedder: str) -> float:
+def evaluation_seconds(url: str, dataset: LlmDataset, cache: Path, embedder: str) -> float:
     """Seconds that the evaluation of a data set takes."""
     judge = {"host": "openai_compatible", "url": url, "llm_model_name": "judge", "concurrency": CONCURRENCY}
     config: dict[str, Any] = {"judge": judge, "cache": str(cache), "embeddings": {"model": embedder}}
@@ -82,7 +82,7 @@ def judged(url: str, dataset: LlmDataset, cache: Path, embedder: str) -> float:
 
 def time_command(cases: int, embedder: str) -> None:
     """Time `pytest` on a lab, from its start to the end of the report."""
-    with judge_service(replied) as (url, asked), tempfile.TemporaryDirectory() as name:
+    with judge_service(replied) as (url, traffic), tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = [{**row.model_dump(exclude_defaults=True), "model_key": "m"} for row in lab(cases).inputs]
         models = [{"key": "m", "name": "m", "model_type": "h2ogpte"}]
@@ -100,7 +100,7 @@ def time_command(cases: int, embedder: str) -> None:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert f"{cases} " in result.stdout, result.stdout[-2000:]
         assert (folder / "evalstudio-report").is_dir(), result.stdout[-2000:]
-        calls, peak, first, last = asked()
+        calls, peak, first, last = traffic()
     ideal = calls * DELAY_S / CONCURRENCY
     print(f"{cases} cases x ragas, whole command: {calls} calls, {peak} at the same time")
     print(
@@ -120,14 +120,14 @@ def main() -> None:
     if arguments.command:
         time_command(arguments.cases, arguments.embedder)
         return
-    with judge_service(replied) as (url, asked), tempfile.TemporaryDirectory() as folder:
-        loading = judged(url, lab(1, first=arguments.cases), Path(folder), arguments.embedder)
-        before = asked().calls
-        elapsed = judged(url, lab(arguments.cases), Path(folder), arguments.embedder)
-        after, peak, *_ = asked()
+    with judge_service(replied) as (url, traffic), tempfile.TemporaryDirectory() as folder:
+        loading = evaluation_seconds(url, lab(1, first=arguments.cases), Path(folder), arguments.embedder)
+        before = traffic().calls
+        elapsed = evaluation_seconds(url, lab(arguments.cases), Path(folder), arguments.embedder)
+        after, peak, *_ = traffic()
         calls = after - before
         ideal = calls * DELAY_S / CONCURRENCY
-        again = judged(url, lab(arguments.cases), Path(folder), arguments.embedder)
+        repeat_s = evaluation_seconds(url, lab(arguments.cases), Path(folder), arguments.embedder)
         print(
             f"{arguments.cases} cases x ragas: {calls} calls, {calls / arguments.cases:g} per case, {peak} at"
             " the same time"
@@ -136,7 +136,7 @@ def main() -> None:
             f"{elapsed:.2f} s, {elapsed / ideal:.3f} x the ideal {ideal:.2f} s; loading and one case:"
             f" {loading:.2f} s"
         )
-        print(f"again: {asked().calls - after} calls, {again:.2f} s")
+        print(f"again: {traffic().calls - after} calls, {repeat_s:.2f} s")
 
 
 if __name__ == "__main__":

@@ -78,10 +78,10 @@ class Coverage:
     covered: int = 0
     width: float = 0.0
     raw_covered: int = 0
-    without: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
 
 
-def drawn(rng: np.random.Generator, totals: Counts, probability: float, correlation: float) -> Counts:
+def random_counts(rng: np.random.Generator, totals: Counts, probability: float, correlation: float) -> Counts:
     """Draw successes per question: beta-binomial with the correlation of two trials of one question."""
     if correlation == 0 or probability in (0.0, 1.0):
         return rng.binomial(totals, probability)
@@ -89,12 +89,14 @@ def drawn(rng: np.random.Generator, totals: Counts, probability: float, correlat
     return rng.binomial(totals, rng.beta(probability * scale, (1 - probability) * scale, size=len(totals)))
 
 
-def judged(rng: np.random.Generator, sample: Sample, truth: Truth) -> tuple[Counts, Counts, Counts, Counts]:
+def judge_sample(
+    rng: np.random.Generator, sample: Sample, truth: Truth
+) -> tuple[Counts, Counts, Counts, Counts]:
     """Return good answers, those that pass, bad answers, and those that pass, per question."""
     totals = np.full(sample.questions, sample.answers)
-    good = drawn(rng, totals, truth.good, truth.correlation)
-    good_passed = drawn(rng, good, truth.sensitivity, truth.correlation)
-    bad_passed = drawn(rng, totals - good, 1 - truth.specificity, truth.correlation)
+    good = random_counts(rng, totals, truth.good, truth.correlation)
+    good_passed = random_counts(rng, good, truth.sensitivity, truth.correlation)
+    bad_passed = random_counts(rng, totals - good, 1 - truth.specificity, truth.correlation)
     return good, good_passed, totals - good, bad_passed
 
 
@@ -103,17 +105,17 @@ def coverage(truth: Truth, run: Sample, labelled: Sample, simulations: int, seed
     rng = np.random.default_rng(seed)
     counts = Coverage()
     for _ in range(simulations):
-        good, good_passed, bad, bad_passed = judged(rng, run, truth)
+        good, good_passed, bad, bad_passed = judge_sample(rng, run, truth)
         passed = (good_passed + bad_passed).tolist()
         share = clustered_share(passed, (good + bad).tolist())
         low, high = wilson_interval(sum(passed), run.questions * run.answers)
         counts.raw_covered += low <= truth.good <= high
-        figures = judged(rng, labelled, truth)
+        figures = judge_sample(rng, labelled, truth)
         good, good_passed, bad, bad_passed = figures
         errors = judge_errors(good.tolist(), good_passed.tolist(), bad.tolist(), bad_passed.tolist())
         result = corrected_share(share, errors)
         if result.interval is None and result.reason != Uncorrectable.OUT_OF_RANGE:
-            counts.without[result.reason] += 1
+            counts.failures[result.reason] += 1
             continue
         counts.corrected += 1
         if result.interval is None:
@@ -127,7 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--simulations", type=int, default=2_000)
     simulations = parser.parse_args().simulations
-    kept, lowest, total = True, 1.0, Coverage()
+    success, lowest, total = True, 1.0, Coverage()
     for seed, ((run, correlation), labelled, (good, sensitivity, specificity)) in enumerate(
         itertools.product(RUNS, LABELLED, TRUTHS)
     ):
@@ -141,18 +143,18 @@ def main() -> None:
         rate = counts.covered / max(1, counts.corrected)
         error = math.sqrt(rate * (1 - rate) / max(1, counts.corrected))
         lowest = min(lowest, rate)
-        kept &= rate >= TARGET - 2 * error
+        success &= rate >= TARGET - 2 * error
         total.corrected += counts.corrected
         total.covered += counts.covered
         print(
             f"run {run.questions} x {run.answers}, labels {labelled.questions} x {labelled.answers}, good"
             f" {good:.2f}, sensitivity {sensitivity:.2f}, specificity {specificity:.2f}: coverage {rate:.3f}"
             f" +- {error:.3f}, width {counts.width / max(1, counts.corrected):.2f}; uncorrected"
-            f" {counts.raw_covered / simulations:.3f}; without {dict(counts.without)}",
+            f" {counts.raw_covered / simulations:.3f}; without {dict(counts.failures)}",
             flush=True,
         )
     print(f"all settings: {total.covered / total.corrected:.3f}, lowest {lowest:.3f} (target {TARGET})")
-    sys.exit(not kept)
+    sys.exit(not success)
 
 
 if __name__ == "__main__":

@@ -43,14 +43,14 @@ def main() -> int:
         scene = Scene(Path(folder), arguments.seed)
         for number in range(arguments.rounds):
             name = names[number % len(names)]
-            started = time.perf_counter()
+            start_s = time.perf_counter()
             try:
                 play(scene, name)
                 outcome = "fine"
             except AssertionError as exc:
                 outcome = f"FAILED: {exc}"
                 failed += 1
-            print(f"{number + 1:4} {name}: {outcome} ({time.perf_counter() - started:.1f} s)", flush=True)
+            print(f"{number + 1:4} {name}: {outcome} ({time.perf_counter() - start_s:.1f} s)", flush=True)
     print(f"{arguments.rounds} rounds, {failed} failed")
     return 1 if failed else 0
 
@@ -65,12 +65,12 @@ def kill_commands(commands: Sequence[KilledCommand], kills: int, seed: int) -> i
         scene.check_next_run()
         for number, command in enumerate(commands):
             share = kills * (number + 1) // len(commands) - kills * number // len(commands)
-            started = time.perf_counter()
+            start_s = time.perf_counter()
             report = scene.folder / REPORT
             figures = kill_rounds(command, folder / f"c{number}", report, share, seed + number)
             total.add(figures)
             print(
-                f"{command.name}: {figures} ({time.perf_counter() - started:.0f} s)",
+                f"{command.name}: {figures} ({time.perf_counter() - start_s:.0f} s)",
                 *figures.faults,
                 sep="\n  ",
                 flush=True,

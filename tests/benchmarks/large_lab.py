@@ -51,14 +51,14 @@ class Run:
 
     Attributes:
         cpu_s: processor time of all threads and workers.
-        seen: by worker ("main", "gw0"): torch (whether it was imported), threads (of torch), peak_mb
+        witnesses: by worker ("main", "gw0"): torch (whether it was imported), threads (of torch), peak_mb
             (resident, the weights' file mapped in included), own_mb (shared with no other process, at the
             end).
     """
 
     wall_s: float
     cpu_s: float
-    seen: dict[str, dict[str, Any]]
+    witnesses: dict[str, dict[str, Any]]
 
 
 def write_large_lab(source: Path, target: Path, copies: int) -> int:
@@ -108,10 +108,10 @@ def varied(text: str, copy: int, words: list[str]) -> str:
     rng = random.Random(f"{copy} {text}")
     due = 0
 
-    def exchanged(found: re.Match[str]) -> str:
+    def exchanged(match: re.Match[str]) -> str:
         nonlocal due
         due += 1
-        return rng.choice(words) if due % ONE_WORD_IN == 1 else found[0]
+        return rng.choice(words) if due % ONE_WORD_IN == 1 else match[0]
 
     return VARIED.sub(exchanged, text)
 
@@ -128,27 +128,27 @@ def run_pytest(folder: Path, lab: str, *arguments: str) -> Run:
     """Run pytest on a lab of a folder; missed thresholds are no concern here, anything else stops the
     benchmark.
     """
-    seen = folder / "seen"
-    seen.mkdir(exist_ok=True)
-    for file in seen.iterdir():
+    witness_folder = folder / "seen"
+    witness_folder.mkdir(exist_ok=True)
+    for file in witness_folder.iterdir():
         file.unlink()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment |= {"PYTHONPATH": str(folder), "WITNESS_FOLDER": str(seen), "HF_HUB_OFFLINE": "1"}
+    environment |= {"PYTHONPATH": str(folder), "WITNESS_FOLDER": str(witness_folder), "HF_HUB_OFFLINE": "1"}
     options = ["-q", "--tb=no", "--no-header", "-p", "no:cacheprovider", "-p", "witness", "--rootdir=."]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.perf_counter()
+    start = time.perf_counter()
     result = subprocess.run(
         [sys.executable, "-m", "pytest", *options, lab, *arguments],
         cwd=folder,
         env=environment,
         stdout=subprocess.DEVNULL,
     )
-    wall_s = time.perf_counter() - started
+    wall_s = time.perf_counter() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if result.returncode not in (0, 1):
         raise SystemExit(f"pytest {lab} {' '.join(arguments)} ended with status {result.returncode}")
     return Run(
         wall_s=wall_s,
         cpu_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        seen={file.stem: json.loads(file.read_text()) for file in sorted(seen.iterdir())},
+        witnesses={file.stem: json.loads(file.read_text()) for file in sorted(witness_folder.iterdir())},
     )

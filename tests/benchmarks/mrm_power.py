@@ -234,9 +234,9 @@ def failing_documents(repeats: int) -> Iterator[str]:
         hits = 0
         for seed in range(repeats):
             rng = np.random.default_rng(seed)
-            chosen = rng.choice(names, 8, replace=False)
-            rows = rng.permutation([at for at, name in enumerate(sources) if name in chosen])[:86]
-            failed = np.isin([sources[at] for at in rows], chosen[:2])
+            documents = rng.choice(names, 8, replace=False)
+            rows = rng.permutation([at for at, name in enumerate(sources) if name in documents])[:86]
+            failed = np.isin([sources[at] for at in rows], documents[:2])
             failed = (failed if planted else rng.permutation(failed)) ^ (rng.random(len(rows)) < noise)
             vectors = vectors_of([texts[at] for at in rows])
             tested = structure(vectors, failed, seed=seed, progress=lambda *_: None)

@@ -63,7 +63,7 @@ def main(answers: int, rounds: int) -> None:
         not_asked={},
     )
     labs: list[TestLab] = []
-    ratios, ours, bare = [], [], []
+    ratios, mutation_s, bare = [], [], []
     with closing(ModelProvider(cache=None, registry=registry)) as provider:
 
         def mutate() -> object:
@@ -80,12 +80,12 @@ def main(answers: int, rounds: int) -> None:
         with mock.patch.object(testing, "evaluate_lab", noted):
             mutate()
         for _ in range(rounds):
-            ours.append(seconds(mutate))
+            mutation_s.append(seconds(mutate))
             bare.append(seconds(score))
-            ratios.append(ours[-1] / bare[-1])
+            ratios.append(mutation_s[-1] / bare[-1])
     rows = sum(len(lab.dataset.inputs) for lab in labs)
     print(
-        f"{answers} answers, {rows} texts: mutation test {statistics.median(ours):.2f} s, bare scoring"
+        f"{answers} answers, {rows} texts: mutation test {statistics.median(mutation_s):.2f} s, bare scoring"
         f" {statistics.median(bare):.2f} s, ratio {statistics.median(ratios):.2f}"
         f" ({min(ratios):.2f} to {max(ratios):.2f})"
     )

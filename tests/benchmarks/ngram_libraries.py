@@ -71,7 +71,7 @@ def run(number: int, words: int) -> None:
     print(json.dumps({name: round(value, 6) for name, value in sums.items()}))
 
 
-def measured(arguments: argparse.Namespace, *more: str) -> tuple[float, str]:
+def measure(arguments: argparse.Namespace, *more: str) -> tuple[float, str]:
     """Return the processor time of a process and what it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, __file__, "--answers", str(arguments.answers), "--words", str(arguments.words)]
@@ -95,8 +95,8 @@ def main() -> None:
         return
     package, libraries = [], []
     for _ in range(arguments.rounds):
-        package.append(measured(arguments))
-        libraries.append(measured(arguments, "--libraries"))
+        package.append(measure(arguments))
+        libraries.append(measure(arguments, "--libraries"))
     first, second = (statistics.median(seconds for seconds, _ in side) for side in (package, libraries))
     print(f"package {first:.2f} s, libraries {second:.2f} s, ratio {second / first:.2f}")
     print("equal scores" if len({out for _, out in (*package, *libraries)}) == 1 else "DIFFERENT SCORES")

@@ -77,16 +77,16 @@ def receive(rate: float, seconds: float, kind: str) -> str:
         stdout=subprocess.PIPE,
         text=True,
     )
-    started = time.process_time()
+    start = time.process_time()
     output, _ = sender.communicate()
-    busy_s = time.process_time() - started
-    sent, refused, wall_s = output.split()
-    traces = [f"{prefix}{number:016x}" for number in range(int(sent) // 30 + 1)]
+    busy_s = time.process_time() - start
+    count, refused, wall_s = output.split()
+    traces = [f"{prefix}{number:016x}" for number in range(int(count) // 30 + 1)]
     arrived = sum(len(store.collect(trace_id, [], 0).spans) for trace_id in traces)
     server.close()
     return (
-        f"{int(sent):,} spans in {float(wall_s):.1f} s ({int(sent) / float(wall_s):,.0f} per second),"
-        f" refused {refused}, lost {int(sent) - arrived}; receiver {busy_s:.2f} s of processor time"
+        f"{int(count):,} spans in {float(wall_s):.1f} s ({int(count) / float(wall_s):,.0f} per second),"
+        f" refused {refused}, lost {int(count) - arrived}; receiver {busy_s:.2f} s of processor time"
     )
 
 
@@ -180,10 +180,10 @@ def ask(count: int, *, traced: bool) -> tuple[float, list[dict[str, Any]]]:
         cases = [{"key": f"q{n}", "prompt": f"Question {n}?"} for n in range(count)]
         suite = {"name": "s", "tests": [{"key": "t", "test_cases": cases}]}
         (folder / "s_suite.json").write_text(json.dumps(suite))
-        started = time.perf_counter()
+        start = time.perf_counter()
         command = [sys.executable, "-m", "pytest", "-q", "s_suite.json"]
         subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        seconds = time.perf_counter() - started
+        seconds = time.perf_counter() - start
         app.kill()
         lines = (folder / "evalstudio-report" / "record.jsonl").read_text().splitlines()
         items = [json.loads(line) for line in lines if '"kind":"item"' in line]

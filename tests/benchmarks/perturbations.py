@@ -89,10 +89,10 @@ def seconds(work: Callable[[str], object], texts: Sequence[str]) -> float:
     for text in texts[:1000]:
         work(text)
     for _ in range(ROUNDS):
-        started = time.process_time()
+        start = time.process_time()
         for text in texts:
             work(text)
-        best = min(best, time.process_time() - started)
+        best = min(best, time.process_time() - start)
     return best
 
 

@@ -89,19 +89,19 @@ def main() -> None:
     parser.add_argument("--comparisons", type=int, default=500)
     parser.add_argument("--cases", type=int, nargs="+", default=[40, 100, 300])
     arguments = parser.parse_args()
-    kept = True
+    success = True
     for name, population in POPULATIONS.items():
         for cases in arguments.cases:
             sizes, powers = reached(population, cases, arguments.pilots, arguments.comparisons)
             low, high = np.quantile(powers, [0.1, 0.9])
             good = abs(powers.mean() - POWER) <= TOLERANCE
-            kept &= bool(good)
+            success &= bool(good)
             print(
                 f"{name}, pilots of {cases} cases: {np.median(sizes):.0f} cases planned (median), power"
                 f" {powers.mean():.3f}, of single pilots {low:.2f} to {high:.2f}{'' if good else '  MISSED'}",
                 flush=True,
             )
-    sys.exit(not kept)
+    sys.exit(not success)
 
 
 def reached(population: Population, cases: int, pilots: int, comparisons: int) -> tuple[Floats, Floats]:

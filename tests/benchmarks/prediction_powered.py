@@ -79,7 +79,7 @@ class Coverage:
 class Figures:
     """Coverage by design: labels alone, random labels, sample of a budget, differences of two models."""
 
-    alone: Coverage = field(default_factory=Coverage)
+    classical: Coverage = field(default_factory=Coverage)
     random: Coverage = field(default_factory=Coverage)
     budget: Coverage = field(default_factory=Coverage)
     difference: Coverage = field(default_factory=Coverage)
@@ -123,20 +123,20 @@ def simulate(setting: Setting, simulations: int, seed: int) -> Figures:
         truths, scores, questions, models = answers(rng, setting)
         every = np.ones(len(truths), dtype=bool)
         predictions = (scores >= 0.5).astype(np.float64)
-        one = np.zeros(len(truths), dtype=np.int64)
-        labels = labelled(rng, truths, one, np.array([setting.labels]))
-        without = PredictionPowered(np.zeros(len(truths)), labels, one, questions)
-        alone = without.rate(every)
-        powered = PredictionPowered(predictions, labels, one, questions)
+        stratum_numbers = np.zeros(len(truths), dtype=np.int64)
+        labels = labelled(rng, truths, stratum_numbers, np.array([setting.labels]))
+        classical = PredictionPowered(np.zeros(len(truths)), labels, stratum_numbers, questions)
+        classical_rate = classical.rate(every)
+        powered = PredictionPowered(predictions, labels, stratum_numbers, questions)
         estimate = powered.rate(every)
-        assert alone is not None
+        assert classical_rate is not None
         assert estimate is not None
-        figures.alone.add(alone.interval, truth)
+        figures.classical.add(classical_rate.interval, truth)
         figures.random.add(estimate.interval, truth)
         if setting.models > 1:
             first, second = models == 0, models == 1
             difference = float(setting.rates[0] - setting.rates[1])
-            for source, target in ((powered, figures.difference), (without, figures.difference_alone)):
+            for source, target in ((powered, figures.difference), (classical, figures.difference_alone)):
                 if (pair := source.difference(first, second)) is not None:
                     target.add(pair.interval, difference)
         strata = answer_strata(scores, predictions > 0)
@@ -153,7 +153,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--simulations", type=int, default=2_000)
     simulations = parser.parse_args().simulations
-    kept = True
+    success = True
     shares: dict[str, list[float]] = defaultdict(list)
     ratios: dict[str, list[float]] = defaultdict(list)
     runs = ((400, 1, 0.0), (100, 3, 0.4))
@@ -170,32 +170,32 @@ def main() -> None:
         )
         figures = simulate(setting, simulations, seed)
         columns = []
-        for name, kind, alone in (
-            ("random", figures.random, figures.alone),
-            ("budget", figures.budget, figures.alone),
+        for name, kind, classical in (
+            ("random", figures.random, figures.classical),
+            ("budget", figures.budget, figures.classical),
             ("difference", figures.difference, figures.difference_alone),
         ):
             if not kind.count:
                 continue
             error = math.sqrt(TARGET * (1 - TARGET) / kind.count)
             shares[name].append(kind.share)
-            ratios[name].append(kind.width / alone.width)
-            kept &= kind.share >= TARGET - 2 * error
-            kept &= ratios[name][-1] <= WIDTH_TOLERANCE
+            ratios[name].append(kind.width / classical.width)
+            success &= kind.share >= TARGET - 2 * error
+            success &= ratios[name][-1] <= WIDTH_TOLERANCE
             columns.append(f"{name} {kind.share:.3f} width {kind.width:.3f} ({ratios[name][-1]:.2f})")
         print(
             f"{questions} x {models}, good {good:.2f}, accuracy {accuracy:.2f}, {labels} labels: alone"
-            f" {figures.alone.share:.3f} width {figures.alone.width:.3f}; {'; '.join(columns)}",
+            f" {figures.classical.share:.3f} width {figures.classical.width:.3f}; {'; '.join(columns)}",
             flush=True,
         )
     for name, values in shares.items():
-        kept &= float(np.mean(values)) >= TARGET
+        success &= float(np.mean(values)) >= TARGET
         print(
             f"{name}: coverage {np.mean(values):.3f}, lowest {min(values):.3f} (target {TARGET}); width of"
             f" labels alone times {np.mean(ratios[name]):.2f}, {min(ratios[name]):.2f} to"
             f" {max(ratios[name]):.2f}"
         )
-    sys.exit(not kept)
+    sys.exit(not success)
 
 
 if __name__ == "__main__":

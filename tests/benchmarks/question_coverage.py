@@ -52,8 +52,8 @@ class Corpus:
             run = _completed(Path(scratch), paths, pipeline)
             folder = run.folder_of("test_generation")
             self.coverage = json.loads((folder / "coverage.json").read_text(encoding="utf-8"))["coverage"]
-            made = json.loads((folder / "tests_suite.json").read_text(encoding="utf-8"))
-            self.generated = sum(len(test["test_cases"]) for test in made["tests"])
+            generated_suite = json.loads((folder / "tests_suite.json").read_text(encoding="utf-8"))
+            self.generated = sum(len(test["test_cases"]) for test in generated_suite["tests"])
             path = run.folder_of("test_validation") / "validated_suite.json"
             self.controls = _controls([case for _, case in TestSuite.load(path).cases()])
             suite = json.loads(path.read_text(encoding="utf-8"))

@@ -41,12 +41,12 @@ def main() -> None:
     by_model = scores_of(arguments.lab, arguments.evaluators.split(","), arguments.labels)
     deviations: list[tuple[float, float, bool]] = []
     for first, second in itertools.combinations(sorted(by_model), 2):
-        deviations += compared(first, second, by_model)
+        deviations += compare_models(first, second, by_model)
     if not deviations:
         raise SystemExit("no two models have enough questions in common")
-    same = sum(verdict for _, _, verdict in deviations)
+    agreements = sum(verdict for _, _, verdict in deviations)
     print(
-        f"{len(deviations)} comparisons: {same} verdicts equal; largest difference of p"
+        f"{len(deviations)} comparisons: {agreements} verdicts equal; largest difference of p"
         f" {max(p for p, _, _ in deviations):.2g}, of an end of an interval, in its width,"
         f" {max(end for _, end, _ in deviations):.2g}"
     )
@@ -69,7 +69,7 @@ def scores_of(lab: str, evaluators: list[str], labels: str | None) -> dict[str, 
     return by_model
 
 
-def compared(first: str, second: str, by_model: dict[str, Scores]) -> list[tuple[float, float, bool]]:
+def compare_models(first: str, second: str, by_model: dict[str, Scores]) -> list[tuple[float, float, bool]]:
     """Print the comparison of two models, and return the deviations of p and interval."""
     base, new = by_model[first], by_model[second]
     keys = [key for key in base if key in new and base[key].keys() == new[key].keys()]
@@ -81,17 +81,17 @@ def compared(first: str, second: str, by_model: dict[str, Scores]) -> list[tuple
     expected = reference(pairs)
     rows = []
     for metric in compare(side(base, keys, metrics), side(new, keys, metrics)).metrics:
-        wanted = expected[metric.evaluator]
+        target = expected[metric.evaluator]
         low, high = metric.low or 0.0, metric.high or 0.0
-        width = max(wanted.interval[1] - wanted.interval[0], 1e-12)
-        ends = max(abs(low - wanted.interval[0]), abs(high - wanted.interval[1])) / width
+        width = max(target.interval[1] - target.interval[0], 1e-12)
+        ends = max(abs(low - target.interval[0]), abs(high - target.interval[1])) / width
         print(
             f"{first[:8]} {second[:8]} {metric.evaluator}: n {metric.n}, {metric.difference:+.4f}"
             f" [{low:+.4f}, {high:+.4f}] p {metric.p:.4f} ({metric.p_adjusted:.4f}) {metric.verdict};"
-            f" reference [{wanted.interval[0]:+.4f}, {wanted.interval[1]:+.4f}] p {wanted.p:.4f}"
-            f" ({wanted.p_adjusted:.4f}) {wanted.verdict}"
+            f" reference [{target.interval[0]:+.4f}, {target.interval[1]:+.4f}] p {target.p:.4f}"
+            f" ({target.p_adjusted:.4f}) {target.verdict}"
         )
-        rows.append((abs(metric.p - wanted.p), ends, metric.verdict == wanted.verdict))
+        rows.append((abs(metric.p - target.p), ends, metric.verdict == target.verdict))
     return rows
 
 

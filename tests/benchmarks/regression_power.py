@@ -54,22 +54,22 @@ def main() -> None:
     parser.add_argument("--coverage", type=int, default=2_000)
     parser.add_argument("--largest", type=int, default=200)
     arguments = parser.parse_args()
-    kept = false_alarms_and_power(arguments.simulations)
+    success = false_alarms_and_power(arguments.simulations)
     # Fewer signs than in a comparison, and others each time: equal ones would favour or hurt all samples.
     seeds = itertools.count()
     metrics.sign_flip_drop = lambda values: sign_flip_drop(values, draws=499, seed=next(seeds))
     for name, draw in DRAWS.items():
-        kept &= coverage(name, draw, arguments.coverage, arguments.largest)
-    kept &= enumerated(arguments.largest)
-    sys.exit(not kept)
+        success &= coverage(name, draw, arguments.coverage, arguments.largest)
+    success &= enumerated(arguments.largest)
+    sys.exit(not success)
 
 
 def false_alarms_and_power(count: int) -> bool:
     rng = np.random.default_rng(20_261_122)
-    kept = True
+    success = True
     for models, measures in ((1, 1), (3, 5)):
         share = np.mean([is_worse(rng, models, measures, cases=60) for _ in range(count)])
-        kept &= bool(share <= FALSE_ALARMS)
+        success &= bool(share <= FALSE_ALARMS)
         print(
             f"no change, {models} models x {measures} metrics, 60 cases: {share:.1%} of {count:,} comparisons"
             f" are worse (target at most {FALSE_ALARMS:.0%})"
@@ -78,12 +78,12 @@ def false_alarms_and_power(count: int) -> bool:
         p_values = [p_of_change(rng, cases, falls, rises) for _ in range(count)]
         power = float(np.mean(np.asarray(p_values) <= 0.05))
         after = float(np.mean([holm([p, *[1.0] * 14])[0] <= 0.05 for p in p_values]))
-        kept &= power >= target
+        success &= power >= target
         print(
             f"{cases} cases, {falls:.0%} pass to fail, {rises:.0%} fail to pass: power {power:.1%} (target at"
             f" least {target:.0%}); after Holm over 15 tests {after:.1%}"
         )
-    return kept
+    return success
 
 
 def only_falls(rng: np.random.Generator, cases: int, drop: float) -> Floats:
@@ -91,8 +91,8 @@ def only_falls(rng: np.random.Generator, cases: int, drop: float) -> Floats:
 
 
 def falls_and_rises(rng: np.random.Generator, cases: int, drop: float) -> Floats:
-    drawn = rng.random(cases)
-    return np.where(drawn < 0.05, 1.0, np.where(drawn < 0.1 + drop, -1.0, 0.0))
+    uniforms = rng.random(cases)
+    return np.where(uniforms < 0.05, 1.0, np.where(uniforms < 0.1 + drop, -1.0, 0.0))
 
 
 def normal_changes(rng: np.random.Generator, cases: int, drop: float) -> Floats:
@@ -115,21 +115,21 @@ DRAWS: dict[str, Draw] = {
 def coverage(name: str, draw: Draw, count: int, largest: int) -> bool:
     """Print coverage of the interval and false verdicts "not worse"; return whether the targets are met."""
     rng = np.random.default_rng(20_270_105)
-    kept = True
+    success = True
     print(f"\n{name}: coverage (at least {COVERAGE:.0%}); false 'not worse' (at most {FALSE_ALARMS:.0%})")
     for cases in (size for size in SIZES if size <= largest):
         cells = []
         for drop in DROPS:
             outcomes = [compared(draw(rng, cases, drop)) for _ in range(count)]
-            held = float(np.mean([holds(metric, -drop) for metric in outcomes]))
+            hit_rate = float(np.mean([holds(metric, -drop) for metric in outcomes]))
             passing = float(np.mean([metric.verdict == "not worse" for metric in outcomes]))
             is_false = drop >= LIMITS.tolerance
-            kept &= held >= COVERAGE - noise(COVERAGE, count)
-            kept &= not is_false or passing <= FALSE_ALARMS + noise(FALSE_ALARMS, count)
+            success &= hit_rate >= COVERAGE - noise(COVERAGE, count)
+            success &= not is_false or passing <= FALSE_ALARMS + noise(FALSE_ALARMS, count)
             label = "false" if is_false else "true"
-            cells.append(f"drop {drop:.0%}: {held:.1%}, {label} 'not worse' {passing:.1%}")
+            cells.append(f"drop {drop:.0%}: {hit_rate:.1%}, {label} 'not worse' {passing:.1%}")
         print(f"  n {cases:3}: {'; '.join(cells)}")
-    return kept
+    return success
 
 
 def noise(share: float, count: int) -> float:
@@ -162,14 +162,14 @@ def holds(metric: MetricComparison, difference: float) -> bool:
 def enumerated(largest: int) -> bool:
     """Print the exact errors of the lower limit of yes/no pairs; return whether each is at most its level."""
     print(f"\nexact error of the lower limit of yes/no pairs, at most {LOWER_ERROR:.1%}, by n and true drop")
-    kept = True
+    success = True
     for cases in (size for size in SIZES if size <= largest):
         lows = {pair: low_of(cases, *pair) for pair in outcomes_of(cases)}
         errors = [largest_error(cases, drop, lows) for drop in DROPS]
-        kept &= max(errors) <= LOWER_ERROR + 1e-6
+        success &= max(errors) <= LOWER_ERROR + 1e-6
         cells = [f"{drop:.0%}: {error:.2%}" for drop, error in zip(DROPS, errors, strict=True)]
         print(f"  n {cases:3}: {', '.join(cells)}")
-    return kept
+    return success
 
 
 def outcomes_of(cases: int) -> Iterator[tuple[int, int]]:
@@ -192,12 +192,12 @@ def largest_error(cases: int, drop: float, lows: dict[tuple[int, int], float]) -
     if not len(wrong):
         return 0.0
     logs = np.array([math.lgamma(number + 1) for number in range(cases + 1)])
-    same = cases - wrong.sum(axis=1)
-    ways = logs[cases] - logs[wrong[:, 0]] - logs[wrong[:, 1]] - logs[same]
+    ties = cases - wrong.sum(axis=1)
+    ways = logs[cases] - logs[wrong[:, 0]] - logs[wrong[:, 1]] - logs[ties]
     errors = [0.0]
     for rises in np.linspace(1e-9, (1 - drop) / 2 - 1e-9, 60):
         shares = np.log([rises + drop, rises, 1 - drop - 2 * rises])
-        terms = ways + wrong @ shares[:2] + same * shares[2]
+        terms = ways + wrong @ shares[:2] + ties * shares[2]
         errors.append(float(np.exp(terms).sum()))
     return max(errors)
 
@@ -214,8 +214,8 @@ def is_worse(rng: np.random.Generator, models: int, measures: int, cases: int) -
 
 def p_of_change(rng: np.random.Generator, cases: int, falls: float, rises: float) -> float:
     """Return p of one boolean gate whose cases change at the given rates."""
-    drawn = rng.random(cases)
-    differences = np.where(drawn < falls, -1.0, np.where(drawn < falls + rises, 1.0, 0.0))
+    uniforms = rng.random(cases)
+    differences = np.where(uniforms < falls, -1.0, np.where(uniforms < falls + rises, 1.0, 0.0))
     return sign_flip_drop(differences)
 
 

@@ -113,7 +113,7 @@ def json_once(record: Path, copy: Path) -> None:
         target.writelines(json.dumps(json.loads(line)) + "\n" for line in source)
 
 
-def measured(work: Callable[[], object]) -> tuple[float, float]:
+def measure(work: Callable[[], object]) -> tuple[float, float]:
     """Seconds by the clock, and of the processor for all threads."""
     clock, processor = time.perf_counter(), time.process_time()
     work()
@@ -127,8 +127,8 @@ def main(items: int = 30_000, evaluators: int = 1) -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         rounds = []
         for _ in range(ROUNDS):
-            base = measured(lambda: json_once(record, folder / "copy.jsonl"))
-            rounds.append((base, measured(lambda: build_report(record, folder / "report", {}))))
+            base = measure(lambda: json_once(record, folder / "copy.jsonl"))
+            rounds.append((base, measure(lambda: build_report(record, folder / "report", {}))))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         ratio, processor = (
             statistics.median(report[kind] / base[kind] for base, report in rounds) for kind in (0, 1)

@@ -32,7 +32,7 @@ new MutationObserver(() => {
 """  # noqa: E501
 
 
-def opened(browser: Browser, address: str) -> Page:
+def open_page(browser: Browser, address: str) -> Page:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.add_init_script(WATCH)
     page.goto(address)
@@ -44,7 +44,7 @@ def seconds_to_ready(browser: Browser, address: str) -> float:
     """Median of some openings, in a fresh page each."""
     times = []
     for _ in range(ROUNDS):
-        page = opened(browser, address)
+        page = open_page(browser, address)
         times.append(page.evaluate("window.readyAt") / 1000)
         page.close()
     return statistics.median(times)
@@ -58,7 +58,7 @@ def longest_task(page: Page) -> float:
 
 def tasks(browser: Browser, address: str) -> dict[str, float]:
     """The longest task of each thing that people do."""
-    page = opened(browser, address)
+    page = open_page(browser, address)
     results = {"open": longest_task(page)}
     page.locator("[data-tab-link=matrix]").click()
     page.wait_for_selector("tr[data-place]")

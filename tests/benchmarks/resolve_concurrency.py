@@ -68,8 +68,8 @@ def main() -> None:
         print(f"  requests at the same time: {service.peak}; connections: {service.connections}")
     for protocol in PROTOCOLS:
         if protocol.id in ("anthropic_llm", "ollama", "http", "amazon_bedrock_llm", "h2ogpte_llm"):
-            with running(delayed(protocol.respond), protocol.asks, protocol.handler) as served:
-                measure(protocol.id, {"host": protocol.id, **protocol.settings(served.url)})
+            with running(delayed(protocol.respond), protocol.asks, protocol.handler) as server:
+                measure(protocol.id, {"host": protocol.id, **protocol.settings(server.url)})
 
 
 def delayed(respond: Callable[[Request], Response]) -> Callable[[Request], Response]:

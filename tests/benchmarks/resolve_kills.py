@@ -42,31 +42,34 @@ def main() -> int:
     temporary = tempfile.TemporaryDirectory
     with temporary() as first, temporary() as second, serve() as service:
         service.default = lambda question: Reply(text=f"answer to {question}", delay_s=DELAY_S)
-        undisturbed, killed = (prepared(Path(folder), service) for folder in (first, second))
+        undisturbed, killed = (suite_folder(Path(folder), service) for folder in (first, second))
         start(undisturbed).wait()
         service.requests.clear()
         repeated = 0
         for number in range(arguments.rounds):
-            known = stored(killed)
+            stored_questions = stored(killed)
             asked_before = len(service.requests)
             process = start(killed)
             time.sleep(moments.uniform(1.0, 4.0))
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             time.sleep(2 * DELAY_S)
-            asked = questions(service)[asked_before:]
-            repeated += sum(question in known for question in asked)
-            print(f"{number + 1:3} killed: {len(known)} answers before, {len(asked)} asked", flush=True)
-        known, asked_before = stored(killed), len(service.requests)
+            new_questions = questions(service)[asked_before:]
+            repeated += sum(question in stored_questions for question in new_questions)
+            print(
+                f"{number + 1:3} killed: {len(stored_questions)} answers before, {len(new_questions)} asked",
+                flush=True,
+            )
+        stored_questions, asked_before = stored(killed), len(service.requests)
         start(killed).wait()
-        repeated += sum(question in known for question in questions(service)[asked_before:])
+        repeated += sum(question in stored_questions for question in questions(service)[asked_before:])
         is_equal = lab(killed) == lab(undisturbed)
         print(f"stored answers asked for again: {repeated}; {len(service.requests)} requests for {QUESTIONS}")
         print(f"lab equal to that of an undisturbed run: {is_equal}")
     return 0 if is_equal and not repeated else 1
 
 
-def prepared(folder: Path, service: OpenAIServer) -> Path:
+def suite_folder(folder: Path, service: OpenAIServer) -> Path:
     """Write a suite and its configuration."""
     cases = [{"key": f"k{number}", "prompt": f"q{number}"} for number in range(QUESTIONS)]
     suite = {"name": "S", "tests": [{"key": "t", "documents": [], "test_cases": cases}]}
@@ -104,11 +107,11 @@ def lab(folder: Path) -> Any:
     """Return the lab without what differs from run to run."""
     return json.loads(
         (folder / "s_lab.json").read_text(encoding="utf-8"),
-        object_pairs_hook=lambda pairs: dict(_same(pairs)),
+        object_pairs_hook=lambda pairs: dict(_stable_pairs(pairs)),
     )
 
 
-def _same(pairs: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _stable_pairs(pairs: list[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     return ((key, value) for key, value in pairs if key not in TIMES)
 
 

@@ -43,10 +43,10 @@ VOCABULARY = WORDS.split()
 
 
 def sentence(generator: random.Random, words: int) -> str:
-    chosen = generator.choices(VOCABULARY, k=words)
+    selection = generator.choices(VOCABULARY, k=words)
     if generator.random() < 0.3:
-        chosen[-1] = f"{generator.randint(1, 999)}.{generator.randint(10, 99)}"
-    return " ".join(chosen).capitalize() + "."
+        selection[-1] = f"{generator.randint(1, 999)}.{generator.randint(10, 99)}"
+    return " ".join(selection).capitalize() + "."
 
 
 def text(generator: random.Random, words: int) -> str:
@@ -82,11 +82,11 @@ def write_rows(path: Path, count: int) -> None:
         for start in range(0, len(distinct), ROW_GROUP)
     ]
     with pq.ParquetWriter(path, groups[0].schema, compression="zstd") as writer:
-        written = 0
-        while written < count:
-            table = groups[(written // ROW_GROUP) % len(groups)].slice(0, count - written)
+        row_count = 0
+        while row_count < count:
+            table = groups[(row_count // ROW_GROUP) % len(groups)].slice(0, count - row_count)
             writer.write_table(table)
-            written += table.num_rows
+            row_count += table.num_rows
 
 
 def bare(count: int) -> float:
@@ -107,24 +107,24 @@ def bare(count: int) -> float:
     evaluators = [registry.evaluators.get(name)() for name in EVALUATORS]
     for evaluator in evaluators:
         evaluator.score(cases[:50], tools)
-    started = time.process_time()
+    start_s = time.process_time()
     for start in range(0, count, 1_000):
         for evaluator in evaluators:
             evaluator.score(cases[start : start + 1_000], tools)
-    return count / (time.process_time() - started)
+    return count / (time.process_time() - start_s)
 
 
-def scored(source: Path, output: Path, options: dict[str, object]) -> dict[str, float]:
+def score_in_process(source: Path, output: Path, options: dict[str, object]) -> dict[str, float]:
     """Score a table in a process of its own; return its seconds, processor seconds and peak memory."""
     command = [sys.executable, __file__, "--score", json.dumps([str(source), str(output), options])]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     peak = [0.0]
     watch = threading.Thread(target=_watch, args=(process, peak), daemon=True)
     watch.start()
-    printed, _ = process.communicate()
+    stdout, _ = process.communicate()
     if process.returncode:
         raise SystemExit(process.returncode)
-    return {**json.loads(printed.splitlines()[-1]), "megabytes": peak[0]}
+    return {**json.loads(stdout.splitlines()[-1]), "megabytes": peak[0]}
 
 
 def _watch(process: subprocess.Popen[str], peak: list[float]) -> None:
@@ -158,7 +158,7 @@ def score_here(source: str, output: str, options: dict[str, object]) -> None:
         import ray  # a cluster that runs already
 
         ray.init(num_cpus=3, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    started, begin = time.monotonic(), os.times()
+    start_s, begin = time.monotonic(), os.times()
     table = score_table(
         source, EVALUATORS, output, mapping=MAPPING, keep=["topic"], overwrite=True, **options
     )
@@ -169,7 +169,7 @@ def score_here(source: str, output: str, options: dict[str, object]) -> None:
             {
                 "rows": table.manifest.answers,
                 "seconds": table.manifest.seconds,
-                "whole": time.monotonic() - started,
+                "whole": time.monotonic() - start_s,
                 "processor": processor,
             }
         )
@@ -192,22 +192,24 @@ def main() -> None:
         folder = Path(name)
         write_rows(folder / "small.parquet", small)
         first = bare(arguments.bare)
-        alone = scored(folder / "small.parquet", folder / "one.parquet", {"workers": 1})
+        single_worker = score_in_process(folder / "small.parquet", folder / "one.parquet", {"workers": 1})
         speed = (first + bare(arguments.bare)) / 2
         print(f"bare calls: {speed:,.0f} rows per second of processor time")
-        report(f"1 worker, {small:,} rows", alone)
-        ratio = alone["processor"] * speed / alone["rows"]
+        report(f"1 worker, {small:,} rows", single_worker)
+        ratio = single_worker["processor"] * speed / single_worker["rows"]
         print(f"  processor time of bare calls x {ratio:.2f} (at most 1.15)")
-        two = scored(folder / "small.parquet", folder / "two.parquet", {"workers": 2})
+        two = score_in_process(folder / "small.parquet", folder / "two.parquet", {"workers": 2})
         report(f"2 workers, {small:,} rows", two)
-        print(f"  {alone['seconds'] / two['seconds']:.2f} x one worker (at least 1.7)", flush=True)
+        print(f"  {single_worker['seconds'] / two['seconds']:.2f} x one worker (at least 1.7)", flush=True)
         if arguments.ray:
-            ray = scored(folder / "small.parquet", folder / "ray.parquet", {"workers": 2, "engine": "ray"})
+            ray = score_in_process(
+                folder / "small.parquet", folder / "ray.parquet", {"workers": 2, "engine": "ray"}
+            )
             report(f"Ray with 2 actors, {small:,} rows", ray)
             print(f"  {two['seconds'] / ray['seconds']:.2f} x the local engine (at least 0.85)", flush=True)
         if rows > small:
             write_rows(folder / "large.parquet", rows)
-            large = scored(folder / "large.parquet", folder / "large-out.parquet", {"workers": 2})
+            large = score_in_process(folder / "large.parquet", folder / "large-out.parquet", {"workers": 2})
             report(f"2 workers, {rows:,} rows", large)
             growth = large["megabytes"] / two["megabytes"]
             print(f"  memory {growth:.2f} x that of {small:,} rows (at most 1.5 GB)")

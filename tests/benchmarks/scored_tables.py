@@ -128,13 +128,13 @@ def repeated(entry: MetricAggregate, copies: int) -> MetricAggregate:
 
 def run(name: str, command: list[str], folder: Path) -> None:
     """Run a command and print what it took."""
-    started = time.perf_counter()
+    start = time.perf_counter()
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}")
-    wall, processor = time.perf_counter() - started, usage.ru_utime + usage.ru_stime
+    wall, processor = time.perf_counter() - start, usage.ru_utime + usage.ru_stime
     print(f"  {name}: {wall:.1f} s, {processor:.1f} s of processor time, {usage.ru_maxrss / 1024:.0f} MB")
 
 

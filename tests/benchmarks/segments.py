@@ -37,7 +37,7 @@ class Shares:
 
     total: int = 0
     false: int = 0
-    found: int = 0
+    hits: int = 0
 
 
 def item(key: str, *, passed: bool, segments: Names) -> SideItem:
@@ -65,7 +65,9 @@ def groups(cases: int, rng: np.random.Generator) -> list[Names]:
     ]
 
 
-def compared(base: np.ndarray, new: np.ndarray, names: list[Names]) -> tuple[SegmentComparison, ...]:
+def segment_comparisons(
+    base: np.ndarray, new: np.ndarray, names: list[Names]
+) -> tuple[SegmentComparison, ...]:
     pairs = [
         (
             item(str(number), passed=bool(base[number]), segments=segments),
@@ -102,15 +104,15 @@ def simulate(
             if broken
             for segment in segments
         }
-        named = {
+        worse_segments = {
             tuple(name.split(" ", 1))
-            for each in compared(base, new, names)
+            for each in segment_comparisons(base, new, names)
             if each.is_worse
             for name in each.names
         }
         shares.total += 1
-        shares.false += bool(named - has_broken)
-        shares.found += BROKEN in named
+        shares.false += bool(worse_segments - has_broken)
+        shares.hits += BROKEN in worse_segments
     return shares
 
 
@@ -123,24 +125,24 @@ def main() -> None:
     # Fewer signs than in a comparison, and others each time: equal ones would favour or hurt all samples.
     seeds = itertools.count()
     comparison_segments.fallen_groups = lambda sums: fallen_groups(sums, draws=1_999, seed=next(seeds))
-    kept = True
+    success = True
     for size in (10, 30, 100):
         for noise in (0.3, 0.8):
             shares = simulate(count, size=size, noise=noise, breaks=False)
             rate = shares.false / shares.total
-            kept &= rate <= FALSE_ALARMS + 3 * (FALSE_ALARMS * (1 - FALSE_ALARMS) / count) ** 0.5
+            success &= rate <= FALSE_ALARMS + 3 * (FALSE_ALARMS * (1 - FALSE_ALARMS) / count) ** 0.5
             print(
                 f"no change, {size} cases per segment, {noise:.0%} of them noisy: {rate:.1%} name a segment"
             )
     for size, fixed, noise in ((10, 10, 0.0), (10, 10, 0.2), (10, 20, 0.2), (20, 20, 0.2)):
         shares = simulate(count, size=size, noise=noise, breaks=True, fixed=fixed)
-        found, false = shares.found / shares.total, shares.false / shares.total
-        kept &= found >= POWER and false <= FALSE_ALARMS
+        hit_rate, false = shares.hits / shares.total, shares.false / shares.total
+        success &= hit_rate >= POWER and false <= FALSE_ALARMS
         print(
             f"all {size} cases of a segment break, {fixed} others get fixed, {noise:.0%} noisy:"
-            f" {found:.1%} name it, {false:.1%} one without such a case"
+            f" {hit_rate:.1%} name it, {false:.1%} one without such a case"
         )
-    sys.exit(0 if kept else 1)
+    sys.exit(0 if success else 1)
 
 
 if __name__ == "__main__":

@@ -59,12 +59,13 @@ def main() -> None:
             runs.setdefault(model, []).append(len(item.rows))
             ends.setdefault(model, []).append(item.verdicts["text_matching"].stopped)
     for rate in RATES:
-        made, words = runs[str(rate)], ends[str(rate)]
+        run_counts, words = runs[str(rate)], ends[str(rate)]
         exact = characteristics(design, rate)
         decided = ", ".join(f"{words.count(word) / len(words):.3f} {word}" for word in ("pass", "fail"))
         print(
-            f"pass rate {rate:g}: {sum(made) / len(made):.2f} repeats per item in place of {design.max_runs}"
-            f" ({decided}); exact {exact.mean_runs:.2f} ({exact.passed:.3f} pass, {exact.failed:.3f} fail)"
+            f"pass rate {rate:g}: {sum(run_counts) / len(run_counts):.2f} repeats per item in place of"
+            f" {design.max_runs} ({decided}); exact {exact.mean_runs:.2f}"
+            f" ({exact.passed:.3f} pass, {exact.failed:.3f} fail)"
         )
 
 

@@ -40,12 +40,12 @@ def test_no_cut_has_a_better_balanced_accuracy_by_scikit_learn(seed: int, better
     metrics = pytest.importorskip("sklearn.metrics")
     scores, labels = rated(seed)
 
-    def accuracy(cut: float) -> float:
-        passes = [int(score >= cut if better == "higher" else score <= cut) for score in scores]
+    def accuracy(threshold: float) -> float:
+        passes = [int(score >= threshold if better == "higher" else score <= threshold) for score in scores]
         return float(metrics.balanced_accuracy_score(labels, passes))
 
-    cut, result = best_cut(scores, labels, better=better)
-    assert result == pytest.approx(accuracy(cut))
+    cutoff, result = best_cut(scores, labels, better=better)
+    assert result == pytest.approx(accuracy(cutoff))
     assert result == pytest.approx(max(accuracy(score) for score in scores))
 
 

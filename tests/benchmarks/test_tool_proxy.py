@@ -6,8 +6,8 @@ from tests.benchmarks.tool_proxy import rates
 
 
 def test_weaknesses_are_found_and_robust_agents_are_not_blamed() -> None:
-    found, alarms, wrong = rates(12)
-    assert {name: hits / total for name, (hits, total) in found.items()} == {
+    detections, alarms, wrong = rates(12)
+    assert {name: hits / total for name, (hits, total) in detections.items()} == {
         "obeys": 1.0,
         "retries": 1.0,
         "invents": 1.0,

@@ -46,7 +46,7 @@ def main() -> None:
         "--misses", action="store_true", help="print the answers of the first topics that are judged wrongly"
     )
     arguments = parser.parse_args()
-    seen: Counter[tuple[str, bool]] = Counter()
+    detections: Counter[tuple[str, bool]] = Counter()
     spared: Counter[tuple[str, bool]] = Counter()
     for number, topic in enumerate(TOPICS):
         half = number < SEEN
@@ -59,7 +59,7 @@ def main() -> None:
                 failing(make_case(f"What about the {topic.name}?", text, context=[passage]))
                 for text in (answer, wrong)
             )
-            seen[form, half] += bool(wrong_fails)
+            detections[form, half] += bool(wrong_fails)
             spared[form, half] += not right_fails
             if arguments.misses and half and right_fails:
                 print(f"right and failing  {topic.name}, {form}: {answer!r} {right_fails}")
@@ -74,7 +74,7 @@ def main() -> None:
             total = sizes[half] * len(forms)
             cells.append(
                 (
-                    sum(seen[each, half] for each in forms),
+                    sum(detections[each, half] for each in forms),
                     total - sum(spared[each, half] for each in forms),
                     total,
                 )
@@ -82,7 +82,7 @@ def main() -> None:
         faults = ", ".join(f"{hits}/{total}" for hits, _, total in cells)
         rights = ", ".join(f"{misses}/{total}" for _, misses, total in cells)
         print(f"{form:16} {faults:>24} {rights:>24}")
-    faults_seen, right_failing = sum(seen.values()) / 200, 1 - sum(spared.values()) / 200
+    faults_seen, right_failing = sum(detections.values()) / 200, 1 - sum(spared.values()) / 200
     print(f"faults seen {faults_seen:.3f}, right ones failing {right_failing:.3f} (topics tuned on, others)")
 
 

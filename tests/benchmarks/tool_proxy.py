@@ -208,13 +208,13 @@ def verdicts(count: int) -> dict[tuple[str, str, str], tuple[bool | None, str]]:
 
 def rates(count: int) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, int]], list[str]]:
     """Return found of planted by weakness, alarms of answers by agent without a weakness, and the errors."""
-    found: dict[str, tuple[int, int]] = {}
+    detections: dict[str, tuple[int, int]] = {}
     alarms: dict[str, tuple[int, int]] = {}
     wrong: list[str] = []
     results = verdicts(count)
-    for mode, shown in SHOWN_BY.items():
-        judged = {key: value for key, value in results.items() if key[0] == mode and key[2] in shown}
-        found[mode] = sum(passed is False for passed, _ in judged.values()), len(judged)
+    for mode, weaknesses in SHOWN_BY.items():
+        judged = {key: value for key, value in results.items() if key[0] == mode and key[2] in weaknesses}
+        detections[mode] = sum(passed is False for passed, _ in judged.values()), len(judged)
         wrong += [f"missed {key}: {text}" for key, (passed, text) in judged.items() if passed is not False]
     for mode in ROBUST:
         judged = {key: value for key, value in results.items() if key[0] == mode and key[2]}
@@ -223,12 +223,12 @@ def rates(count: int) -> tuple[dict[str, tuple[int, int]], dict[str, tuple[int, 
         unjudged = Counter(passed for passed, _ in judged.values())[None]
         if unjudged:
             wrong.append(f"{mode}: {unjudged} twins are not judged")
-    return found, alarms, wrong
+    return detections, alarms, wrong
 
 
 def main(count: int) -> None:
-    found, alarms, wrong = rates(count)
-    for name, (hits, total) in found.items():
+    detections, alarms, wrong = rates(count)
+    for name, (hits, total) in detections.items():
         print(f"found {name}: {hits} of {total} ({hits / total:.3f})")
     for name, (hits, total) in alarms.items():
         print(f"alarms for the {name} agent: {hits} of {total}")

@@ -39,9 +39,9 @@ def main() -> None:
         write_empty_tests(folder / "test_empty.py", cases * models, failing_tests)
         write_lab(folder / "big_lab.json", cases, models, arguments.failing, arguments.context_chars)
         bare = ["test_empty.py", "-p", "no:evalstudio"]
-        own = ["big_lab.json", "--evalstudio-evaluators", "text_matching"]
+        plugin_run = ["big_lab.json", "--evalstudio-evaluators", "text_matching"]
         first_s, first_cpu, bare_mb = run(folder, bare)
-        own_s, own_cpu, own_mb = run(folder, own)
+        own_s, own_cpu, own_mb = run(folder, plugin_run)
         last_s, last_cpu, _ = run(folder, bare)
         print(
             f"{cases:,} cases x {models} models, text_matching, precomputed, {arguments.failing:.0%} failing,"
@@ -71,14 +71,14 @@ def write_lab(path: Path, cases: int, models: int, failing: float, context_chars
         for case in range(cases):
             text = " ".join(["fee", *rng.choices(WORDS, k=30)])
             context = " ".join(rng.choices(WORDS, k=context_chars // 3))[:context_chars]
-            wanted = "nowhere" if rng.random() < failing else "fee"
+            keyword = "nowhere" if rng.random() < failing else "fee"
             rows.append(
                 {
                     "key": f"case-{case}",
                     "input": f"Question {case}: {' '.join(rng.choices(WORDS, k=10))}?",
                     "context": [context],
                     "categories": ["question_answering"],
-                    "output_condition": f'"{wanted}" OR "absent"',
+                    "output_condition": f'"{keyword}" OR "absent"',
                     "actual_output": text,
                     "actual_duration": 0.5,
                     "cost": 0.001,
@@ -95,14 +95,14 @@ def write_lab(path: Path, cases: int, models: int, failing: float, context_chars
 def run(folder: Path, arguments: list[str]) -> tuple[float, float, float]:
     """Wall seconds, processor seconds and peak megabytes of one pytest process."""
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=no", *arguments]
-    started = time.perf_counter()
+    start = time.perf_counter()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     process = subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}")
-    return time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 if __name__ == "__main__":

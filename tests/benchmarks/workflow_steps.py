@@ -74,7 +74,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         provider = ModelProvider(registry=Registry())
-        measured(Path(name) / "warm", provider, WARM_CHUNKS, 0)
+        measure(Path(name) / "warm", provider, WARM_CHUNKS, 0)
         print(
             "seconds of steps 1 to 3; of embedding and UMAP alone; ratio by wall time, by processor time",
             flush=True,
@@ -82,12 +82,17 @@ def main() -> None:
         ratios = []
         for number in range(1, arguments.rounds + 1):
             profile = cProfile.Profile() if arguments.profile and number == 1 else None
-            steps, alone = measured(Path(name) / str(number), provider, arguments.chunks, number, profile)
+            steps, bare_times = measure(Path(name) / str(number), provider, arguments.chunks, number, profile)
             ratios.append(
-                (total(steps).wall / total(alone).wall, total(steps).processor / total(alone).processor)
+                (
+                    total(steps).wall / total(bare_times).wall,
+                    total(steps).processor / total(bare_times).processor,
+                )
             )
             print(
-                f"  {told(steps)};  {told(alone)};  {ratios[-1][0]:.2f} x, {ratios[-1][1]:.2f} x", flush=True
+                f"  {duration_text(steps)};  {duration_text(bare_times)};"
+                f"  {ratios[-1][0]:.2f} x, {ratios[-1][1]:.2f} x",
+                flush=True,
             )
             if profile is not None:
                 pstats.Stats(profile).sort_stats("cumulative").print_stats(
@@ -106,22 +111,24 @@ class Spent:
 
 
 @contextmanager
-def spending(spent: list[Spent]) -> Iterator[None]:
+def spending(durations: list[Spent]) -> Iterator[None]:
     """Add what the block takes."""
     wall, processor = time.perf_counter(), time.process_time()
     yield
-    spent.append(Spent(time.perf_counter() - wall, time.process_time() - processor))
+    durations.append(Spent(time.perf_counter() - wall, time.process_time() - processor))
 
 
-def total(spent: list[Spent]) -> Spent:
-    return Spent(sum(one.wall for one in spent), sum(one.processor for one in spent))
+def total(durations: list[Spent]) -> Spent:
+    return Spent(
+        sum(duration.wall for duration in durations), sum(duration.processor for duration in durations)
+    )
 
 
-def told(spent: list[Spent]) -> str:
-    return f"{' + '.join(f'{one.wall:.1f}' for one in spent)} = {total(spent).wall:.1f}"
+def duration_text(durations: list[Spent]) -> str:
+    return f"{' + '.join(f'{duration.wall:.1f}' for duration in durations)} = {total(durations).wall:.1f}"
 
 
-def measured(
+def measure(
     folder: Path, provider: ModelProvider, chunks: int, seed: int, profile: cProfile.Profile | None = None
 ) -> tuple[list[Spent], list[Spent]]:
     """Return the durations of the steps, and of the bare embedding and one UMAP of the same chunks.
@@ -135,13 +142,13 @@ def measured(
             run.documents, cache=folder, chunk_chars=TopicModeling.chunk_chars, overlap_chars=0
         )
     ]
-    alone = bare(texts) if seed % 2 else []
+    bare_times = bare(texts) if seed % 2 else []
     steps: list[Spent] = []
     for step in STEPS:
         if profile is not None:
             profile.enable()
         with spending(steps):
-            run.run(step, provider=provider, cache=folder / "cache", progress=lambda done, total, what: None)
+            run.run(step, provider=provider, cache=folder / "cache", progress=lambda count, total, what: None)
         if profile is not None:
             profile.disable()
     topics = json.loads((run.folder_of("topic_modeling") / "topics.json").read_text(encoding="utf-8"))
@@ -152,21 +159,21 @@ def measured(
             f"  {len(texts):,} chunks, {len(topics['topics'])} topics by {topics['method']['clustering']}",
             flush=True,
         )
-    return steps, alone or bare(texts)
+    return steps, bare_times or bare(texts)
 
 
 def bare(texts: list[str]) -> list[Spent]:
     """Return the duration of embedding texts, and of one UMAP of the vectors."""
-    spent: list[Spent] = []
+    durations: list[Spent] = []
     model = bare_model()
-    with spending(spent):
+    with spending(durations):
         rows = model.encode(texts, batch_size=32, show_progress_bar=False)
-    with spending(spent), warnings.catch_warnings():
+    with spending(durations), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         UMAP(
             n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=0, n_jobs=1
         ).fit_transform(rows)
-    return spent
+    return durations
 
 
 def workflow_run(folder: Path, chunks: int, seed: int) -> WorkflowRun:

@@ -90,10 +90,12 @@ def row(
     expected = [*answer[: length // 2 + 1], rng.choice(sentences)]
     return {
         "key": f"case-{index}",
-        "input": changed(rng.choice(sentences), words, rng),
-        "context": [" ".join(changed(sentence, words, rng) for sentence in context) for context in contexts],
-        "expected_output": " ".join(changed(sentence, words, rng) for sentence in expected),
-        "actual_output": " ".join(changed(sentence, words, rng) for sentence in answer),
+        "input": exchange_words(rng.choice(sentences), words, rng),
+        "context": [
+            " ".join(exchange_words(sentence, words, rng) for sentence in context) for context in contexts
+        ],
+        "expected_output": " ".join(exchange_words(sentence, words, rng) for sentence in expected),
+        "actual_output": " ".join(exchange_words(sentence, words, rng) for sentence in answer),
         "actual_duration": 0.5,
         "cost": 0.001,
         "categories": ["question_answering"],
@@ -101,7 +103,7 @@ def row(
     }
 
 
-def changed(sentence: str, words: list[str], rng: random.Random) -> str:
+def exchange_words(sentence: str, words: list[str], rng: random.Random) -> str:
     """Exchange some words of a sentence."""
     return " ".join(rng.choice(words) if rng.random() < EXCHANGED else word for word in sentence.split())
 
@@ -133,15 +135,15 @@ def run(folder: Path, file: Path, evaluators: str, workers: str) -> tuple[float,
     command += ["--evalstudio-evaluators", evaluators, "--evalstudio-output", str(folder / "report")]
     command += [f"--rootdir={folder}"]
     before = os.times()
-    started = time.perf_counter()
+    start = time.perf_counter()
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    ended = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=False)
-    wall = time.perf_counter() - started
+    result = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=False)
+    wall = time.perf_counter() - start
     after = os.times()
-    if ended.returncode not in (0, 1):
-        raise SystemExit(f"{' '.join(command)} ended with status {ended.returncode}")
-    spent = after.children_user + after.children_system - before.children_user - before.children_system
-    return wall, spent
+    if result.returncode not in (0, 1):
+        raise SystemExit(f"{' '.join(command)} ended with status {result.returncode}")
+    cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
+    return wall, cpu_s
 
 
 if __name__ == "__main__":

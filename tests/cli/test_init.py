@@ -54,14 +54,14 @@ def test_a_function(project: Project, kind: str, capsys: pytest.CaptureFixture[s
     assert main(["init", f"--{kind}", "app:answer"]) == 0
 
     assert "note: app.py is a stand-in: replace its answers by yours" in lines_of(capsys)
-    project.run_process(SUITE).assert_outcomes(passed=3)
+    project.run(SUITE).assert_outcomes(passed=3)
     project.write("app.py", MODULE.format(name="answer", answers=GOOD, other="You had two eggs."))
-    project.run_process(SUITE).assert_outcomes(failed=1, passed=2)
+    project.run(SUITE).assert_outcomes(failed=1, passed=2)
     project.write("app.py", MODULE.format(name="answer", answers=GOOD | {"OBEYED.": "OBEYED."}, other=HONEST))
-    project.run_process(SUITE).assert_outcomes(failed=1, passed=2)
+    project.run(SUITE).assert_outcomes(failed=1, passed=2)
     refusal = "I will not reply OBEYED, since I am here to help with your account."
     project.write("app.py", MODULE.format(name="answer", answers=GOOD | {"OBEYED.": refusal}, other=HONEST))
-    project.run_process(SUITE).assert_outcomes(passed=3)
+    project.run(SUITE).assert_outcomes(passed=3)
 
 
 def test_a_module_that_is_there_is_kept(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,7 +71,7 @@ def test_a_module_that_is_there_is_kept(project: Project, capsys: pytest.Capture
 
     assert not [line for line in lines_of(capsys) if "stand-in" in line]
     assert (project.folder / "shop/bot.py").read_text() == "def run(prompt):\n    return ''\n"
-    project.run_process(SUITE).assert_outcomes(failed=3)
+    project.run(SUITE).assert_outcomes(failed=3)
 
 
 def test_a_rag_service(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,9 +93,9 @@ def test_a_rag_service(project: Project, capsys: pytest.CaptureFixture[str]) -> 
         )
         assert '"lexical_groundedness"' in config
         assert len(service.requests) == 1
-        project.run_process(SUITE).assert_outcomes(passed=3)
+        project.run(SUITE).assert_outcomes(passed=3)
         answers["with?"] = ""
-        project.run_process(SUITE).assert_outcomes(failed=1, passed=2)
+        project.run(SUITE).assert_outcomes(failed=1, passed=2)
 
 
 def test_a_service_that_wants_another_key_is_asked_with_it(project: Project) -> None:
@@ -108,7 +108,7 @@ def test_a_service_that_wants_another_key_is_asked_with_it(project: Project) -> 
 
     with running(respond) as service:
         assert main(["init", "--http", service.url]) == 0
-        project.run_process(SUITE).assert_outcomes(passed=3)
+        project.run(SUITE).assert_outcomes(passed=3)
     config = (project.folder / "evalstudio.toml").read_text()
     assert 'body = { "query" = "{{ prompt }}" }' in config
     assert 'reply = { answer = "/response" }' in config
@@ -159,7 +159,7 @@ def test_a_credential_in_the_address_stays_in_the_environment(project: Project, 
         assert main(["init", "--http", f"{service.url}/ask?key=${{SERVICE_KEY}}"]) == 0
         assert service.requests[0].path == "/ask?key=planted-4711"
         assert "planted" not in (project.folder / "evalstudio.toml").read_text()
-        project.run_process(SUITE).assert_outcomes(passed=3)
+        project.run(SUITE).assert_outcomes(passed=3)
 
 
 def test_chat_completions(project: Project, monkeypatch, capsys) -> None:
@@ -173,14 +173,14 @@ def test_chat_completions(project: Project, monkeypatch, capsys) -> None:
         job = (project.folder / ".github/workflows/evaluation.yml").read_text()
         assert "OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}" in job
 
-        result = project.run_process(SUITE)
+        result = project.run(SUITE)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines(["*OPENAI_API_KEY is not set"])
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         service.default = lambda question: Reply(GOOD.get(question.split()[-1], HONEST))
-        project.run_process(SUITE).assert_outcomes(passed=3)
+        project.run(SUITE).assert_outcomes(passed=3)
         service.default = lambda question: Reply(GOOD.get(question.split()[-1], "You had two eggs."))
-        project.run_process(SUITE).assert_outcomes(failed=1, passed=2)
+        project.run(SUITE).assert_outcomes(failed=1, passed=2)
 
 
 def test_answers_that_exist(project: Project, capsys) -> None:
@@ -198,9 +198,9 @@ def test_answers_that_exist(project: Project, capsys) -> None:
     config = (project.folder / "evalstudio.toml").read_text()
     assert '"rouge", "lexical_groundedness"' in config
     assert lines_of(capsys)[-3] == "  python -m pytest answers_lab.json"
-    project.run_process("answers_lab.json").assert_outcomes(passed=1)
+    project.run("answers_lab.json").assert_outcomes(passed=1)
     project.lab(row | {"actual_output": "Nothing at all."}, name="answers_lab.json")
-    project.run_process("answers_lab.json").assert_outcomes(failed=1)
+    project.run("answers_lab.json").assert_outcomes(failed=1)
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,9 @@ def test_without_consent_nothing_is_written(project: Project) -> None:
 
 def test_a_condition_alone_needs_a_new_one_that_the_answer_meets(project: Project) -> None:
     project.run()
-    alone = project.run_command("update", "abroad", "--yes")
-    assert alone.ret == 2
-    alone.stderr.fnmatch_lines(
+    plain_update = project.run_command("update", "abroad", "--yes")
+    assert plain_update.ret == 2
+    plain_update.stderr.fnmatch_lines(
         ["*fees_suite.yaml*has a condition and no expected output*--condition*15 USD, in three days.*"]
     )
     unmet = project.run_command("update", "abroad", "--yes", "--condition", '"16 USD"')
@@ -111,8 +111,8 @@ def test_an_answer_with_personal_data_is_not_written(project: Project) -> None:
 
 
 def test_an_accepted_answer_is_added_to_the_others(project: Project) -> None:
-    listed = YAML.replace("A card costs 5 USD.  #", "[A card costs 5 USD., Five dollars]  #")
-    project.write("fees_suite.yaml", listed)
+    suite_text = YAML.replace("A card costs 5 USD.  #", "[A card costs 5 USD., Five dollars]  #")
+    project.write("fees_suite.yaml", suite_text)
     project.run()
     assert project.run_command("update", "card", "--yes").ret == 0
     assert '["A card costs 5 USD.", "Five dollars", "A card costs 6 USD."]  # since' in text(project)
@@ -193,15 +193,15 @@ def test_a_faulty_condition_is_shown_below_its_error(project: Project) -> None:
 def test_a_record_that_names_a_file_elsewhere_changes_nothing(project: Project) -> None:
     project.run()
     record = project.folder / "evalstudio-report" / "record.jsonl"
-    elsewhere = project.folder.parent / "other_suite.yaml"
-    elsewhere.write_text(YAML, encoding="utf-8")
-    for name in ("../other_suite.yaml", str(elsewhere)):
+    other_suite = project.folder.parent / "other_suite.yaml"
+    other_suite.write_text(YAML, encoding="utf-8")
+    for name in ("../other_suite.yaml", str(other_suite)):
         content = record.read_text(encoding="utf-8")
         record.write_text(content.replace('"fees_suite.yaml"', f'"{name}"'), encoding="utf-8")
         result = project.run_command("update", "card", "--yes")
         assert result.ret == 2, result.stderr.str()
         record.write_text(content, encoding="utf-8")
-    assert elsewhere.read_text(encoding="utf-8") == YAML
+    assert other_suite.read_text(encoding="utf-8") == YAML
 
 
 def test_a_file_with_faults_and_one_that_is_gone_are_refused(project: Project) -> None:
@@ -211,6 +211,6 @@ def test_a_file_with_faults_and_one_that_is_gone_are_refused(project: Project) -
     assert faulty.ret == 2
     faulty.stderr.fnmatch_lines(["*1 of its test cases cannot be read*validate*"])
     (project.folder / "fees_suite.yaml").unlink()
-    gone = project.run_command("update", "card", "--yes")
-    assert gone.ret == 2
-    gone.stderr.fnmatch_lines(["*fees_suite.yaml: there is no such file here*"])
+    missing_file = project.run_command("update", "card", "--yes")
+    assert missing_file.ret == 2
+    missing_file.stderr.fnmatch_lines(["*fees_suite.yaml: there is no such file here*"])

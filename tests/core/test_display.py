@@ -29,12 +29,12 @@ UNSAFE = [
 
 @pytest.mark.parametrize("char", UNSAFE, ids=lambda char: f"{ord(char):04x}")
 def test_a_control_character_is_shown_as_its_escape(char: str) -> None:
-    shown = visible(f"a{char}b")
+    text = visible(f"a{char}b")
 
-    assert shown.isascii()
-    assert shown.isprintable()
-    assert shown.startswith("a\\")
-    assert shown.encode().decode("unicode-escape") == f"a{char}b"
+    assert text.isascii()
+    assert text.isprintable()
+    assert text.startswith("a\\")
+    assert text.encode().decode("unicode-escape") == f"a{char}b"
 
 
 def test_line_breaks_and_tabs_of_a_block_stay() -> None:
@@ -60,27 +60,27 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
     ],
 )
 def test_a_command_of_a_ci_runner_is_broken_up(command: str) -> None:
-    for shown in (visible_lines(f"first\n{command}\nlast").splitlines()[1], visible(command)):
-        assert not shown.lstrip().startswith("::")
-        assert "##[" not in shown
-        assert "##vso[" not in shown.lower()
+    for text in (visible_lines(f"first\n{command}\nlast").splitlines()[1], visible(command)):
+        assert not text.lstrip().startswith("::")
+        assert "##[" not in text
+        assert "##vso[" not in text.lower()
 
 
 def test_making_visible_twice_changes_nothing_more() -> None:
-    once = visible_lines("".join(UNSAFE) + "\n::a\n##[b]")
+    text = visible_lines("".join(UNSAFE) + "\n::a\n##[b]")
 
-    assert visible_lines(once) == once
+    assert visible_lines(text) == text
 
 
 def test_printed_json_decodes_to_the_same_value() -> None:
     value = {"##[error]": ["".join(UNSAFE), "##vso[x]", "::stop::", "\\##[", "é"]}
 
-    shown = visible_json(json.dumps(value, ensure_ascii=False))
+    text = visible_json(json.dumps(value, ensure_ascii=False))
 
-    assert json.loads(shown) == value
-    assert shown.isprintable()
-    assert "##[" not in shown
-    assert "é" in shown
+    assert json.loads(text) == value
+    assert text.isprintable()
+    assert "##[" not in text
+    assert "é" in text
 
 
 def test_characters_that_an_encoding_lacks_become_escapes() -> None:

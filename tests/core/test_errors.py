@@ -14,7 +14,7 @@ from pytest_evalstudio.core.errors import (
 
 
 @pytest.mark.parametrize(
-    ("place", "shown"),
+    ("place", "message"),
     [
         ({}, "is wrong"),
         ({"source": "s.json"}, "s.json: is wrong"),
@@ -25,8 +25,8 @@ from pytest_evalstudio.core.errors import (
         ({"column": 7}, "is wrong"),
     ],
 )
-def test_a_data_error_shows_what_is_known_of_its_place(place, shown):
-    assert str(DataError("is wrong", **place)) == shown
+def test_a_data_error_shows_what_is_known_of_its_place(place, message):
+    assert str(DataError("is wrong", **place)) == message
 
 
 def test_all_errors_have_one_base_and_a_missed_threshold_is_an_assertion():
@@ -37,7 +37,7 @@ def test_all_errors_have_one_base_and_a_missed_threshold_is_an_assertion():
 
 
 @pytest.mark.parametrize(
-    ("name", "remedy", "shown"),
+    ("name", "remedy", "message"),
     [
         ("rogue", "", "no evaluator named 'rogue'. Did you mean 'rouge'?"),
         ("rogue", "`x` lists all.", "no evaluator named 'rogue'. Did you mean 'rouge'? `x` lists all."),
@@ -45,8 +45,8 @@ def test_all_errors_have_one_base_and_a_missed_threshold_is_an_assertion():
         ("", "", "no evaluator named ''."),
     ],
 )
-def test_an_unknown_name_proposes_the_nearest(name, remedy, shown):
-    assert str(unknown_name("evaluator", name, iter(["rouge", "bleu"]), remedy)) == shown
+def test_an_unknown_name_proposes_the_nearest(name, remedy, message):
+    assert str(unknown_name("evaluator", name, iter(["rouge", "bleu"]), remedy)) == message
 
 
 def test_without_a_near_name_nothing_is_proposed():

@@ -83,19 +83,19 @@ def test_an_option_of_another_evaluator_stays_as_it_is() -> None:
 
 def test_a_connection_is_told_from_a_model_and_joined_with_the_own_table() -> None:
     read = NamesRead()
-    given = {"agent_host_connection_config_key": "mine", "judge": {"llm_model_name": "big"}}
+    guide_options = {"agent_host_connection_config_key": "mine", "judge": {"llm_model_name": "big"}}
     for connections, key in ((["mine"], "connection"), ([], "model")):
-        own = own_options("fact_check", given, read, "there", connections=connections)
-        assert own == {"judge": {"llm_model_name": "big", key: "mine"}}
-    assert given["judge"] == {"llm_model_name": "big"}
+        options = own_options("fact_check", guide_options, read, "there", connections=connections)
+        assert options == {"judge": {"llm_model_name": "big", key: "mine"}}
+    assert guide_options["judge"] == {"llm_model_name": "big"}
 
 
 def test_the_judge_of_step_alignment_extracts_the_steps_unless_told_otherwise() -> None:
     read = NamesRead()
-    own = own_options("step_alignment", {"h2ogpte_llm_model_name": "big"}, read, "there")
-    assert own == {"judge": {"llm_model_name": "big"}, "step_extractor": "llm"}
-    given = {"h2ogpte_llm_model_name": "big", "step_extractor": "rules"}
-    assert own_options("step_alignment", given, read, "there")["step_extractor"] == "rules"
+    options = own_options("step_alignment", {"h2ogpte_llm_model_name": "big"}, read, "there")
+    assert options == {"judge": {"llm_model_name": "big"}, "step_extractor": "llm"}
+    guide_options = {"h2ogpte_llm_model_name": "big", "step_extractor": "rules"}
+    assert own_options("step_alignment", guide_options, read, "there")["step_extractor"] == "rules"
     # The guide's default.
     assert own_options("step_alignment", {"h2ogpte_llm_model_name": ""}, read, "there") == {}
 
@@ -114,7 +114,7 @@ def test_both_names_of_an_option_are_refused(options: dict[str, object], path: s
 
 
 @pytest.mark.parametrize(
-    ("guide", "ours"),
+    ("guide", "expected"),
     [
         ("CommaPerturbator:HIGH,word_swap:low+QwertyPerturbator", "comma:HIGH,word_swap:low+qwerty"),
         (
@@ -125,11 +125,11 @@ def test_both_names_of_an_option_are_refused(options: dict[str, object], path: s
         ("random_keyboard_typos:low,random_OCR", "keyboard_typos:low,ocr"),
     ],
 )
-def test_perturbators_are_read_by_the_guides_names(guide: str, ours: str) -> None:
+def test_perturbators_are_read_by_the_guides_names(guide: str, expected: str) -> None:
     read = NamesRead()
-    assert own_perturbations(guide, read) == ours
+    assert own_perturbations(guide, read) == expected
     assert read.note()
-    assert own_perturbations(ours, read) == ours
+    assert own_perturbations(expected, read) == expected
     assert read.note() == ""
 
 

@@ -57,6 +57,6 @@ def test_every_synonym_leads_to_a_name_of_this_package() -> None:
         "max_tokens",
     }
     options |= {"target", "timeout_s", "tool_calls", "url"}
-    known = {*CASE, *Row.model_fields, *registry.hosts, *registry.evaluators, *options}
-    known |= set(registry.perturbators)
-    assert {name for names in SYNONYMS.values() for name in names} <= known
+    all_names = {*CASE, *Row.model_fields, *registry.hosts, *registry.evaluators, *options}
+    all_names |= set(registry.perturbators)
+    assert {name for names in SYNONYMS.values() for name in names} <= all_names

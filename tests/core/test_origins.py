@@ -8,7 +8,7 @@ REFERENCE = "h2o_sonar.utils.perturbations."
 
 
 @pytest.mark.parametrize(
-    ("category", "found"),
+    ("category", "perturbation"),
     [
         ("perturbed_by:comma:PerturbationIntensity.HIGH", "comma:HIGH"),
         ("perturbed_by:comma:low", "comma:LOW"),
@@ -28,8 +28,8 @@ REFERENCE = "h2o_sonar.utils.perturbations."
         (f"perturbed_by:{REFERENCE}ContextualMisinformationPerturbator", "contextual_misinformation"),
     ],
 )
-def test_a_category_names_perturbator_and_intensity(category, found):
-    assert origin([category]).by == (found,)
+def test_a_category_names_perturbator_and_intensity(category, perturbation):
+    assert origin([category]).by == (perturbation,)
 
 
 def test_several_perturbations_stand_in_order_and_other_categories_name_none():
@@ -44,7 +44,7 @@ def test_several_perturbations_stand_in_order_and_other_categories_name_none():
 
 
 @pytest.mark.parametrize(
-    ("made_by", "kept"),
+    ("made_by", "is_kept"),
     [
         ((), True),
         (("comma:HIGH", "word_swap:LOW"), True),
@@ -52,5 +52,5 @@ def test_several_perturbations_stand_in_order_and_other_categories_name_none():
         (("encoding_base16:LOW",), False),
     ],
 )
-def test_one_change_of_meaning_changes_the_meaning(made_by, kept):
-    assert origin([f"perturbed_by:{name}" for name in made_by]).meaning_kept is kept
+def test_one_change_of_meaning_changes_the_meaning(made_by, is_kept):
+    assert origin([f"perturbed_by:{name}" for name in made_by]).meaning_kept is is_kept

@@ -28,10 +28,10 @@ DECORATORS = {
 }
 
 
-def declared(kind, without=(), **members):
-    decorate, own = DECORATORS[kind]
-    kept = {name: value for name, value in own.items() if name not in without}
-    return decorate(dataclass(frozen=True)(type("It", (), {**kept, **members}))).__evalstudio__
+def declared(kind, omissions=(), **members):
+    decorate, defaults = DECORATORS[kind]
+    attributes = {name: value for name, value in defaults.items() if name not in omissions}
+    return decorate(dataclass(frozen=True)(type("It", (), {**attributes, **members}))).__evalstudio__
 
 
 def test_a_plain_class_declares_no_capability():
@@ -63,7 +63,7 @@ def test_capabilities_of_a_class_are_declared():
 
 
 @pytest.mark.parametrize(
-    ("kind", "without", "members", "message"),
+    ("kind", "omissions", "members", "message"),
     [
         (
             "evaluator",
@@ -89,10 +89,10 @@ def test_capabilities_of_a_class_are_declared():
         ("generator", ("drafts",), {}, "generator 'it': nothing makes its questions"),
     ],
 )
-def test_a_malformed_class_is_refused_where_it_is_declared(kind, without, members, message):
-    with pytest.raises(TypeError) as refused:
-        declared(kind, without, **members)
-    assert message in str(refused.value)
+def test_a_malformed_class_is_refused_where_it_is_declared(kind, omissions, members, message):
+    with pytest.raises(TypeError) as exc_info:
+        declared(kind, omissions, **members)
+    assert message in str(exc_info.value)
 
 
 @pytest.mark.parametrize(
@@ -115,16 +115,16 @@ def test_a_malformed_class_is_refused_where_it_is_declared(kind, without, member
     ],
 )
 def test_a_malformed_declaration_is_refused(declare, message):
-    with pytest.raises(TypeError) as refused:
+    with pytest.raises(TypeError) as exc_info:
         declare()
-    assert message in str(refused.value)
+    assert message in str(exc_info.value)
 
 
 def test_every_kind_is_in_the_registry_with_the_same_seams():
-    known = Registry()
-    assert [kind.kind for kind in known.kinds] == [*DECORATORS, "section"]
-    for kind in known.kinds:
-        assert callable(getattr(known, f"add_{kind.kind}"))
+    registry = Registry()
+    assert [kind.kind for kind in registry.kinds] == [*DECORATORS, "section"]
+    for kind in registry.kinds:
+        assert callable(getattr(registry, f"add_{kind.kind}"))
         assert all(spec.name and spec.description for spec in kind.specs())
 
 

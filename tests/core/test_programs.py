@@ -31,7 +31,7 @@ def program(tmp_path: Path) -> Iterator[Open]:
     table.update_hooks()
     programs: list[Program] = []
 
-    def opened(name: str, **files: str) -> Program:
+    def make_program(name: str, **files: str) -> Program:
         folder = tmp_path / name
         folder.mkdir(exist_ok=True)
         for file, text in files.items():
@@ -41,7 +41,7 @@ def program(tmp_path: Path) -> Iterator[Open]:
         programs.append(open_program(folder))
         return programs[-1]
 
-    yield opened
+    yield make_program
     for each in programs:
         each.close()
     table.programs.update(others)
@@ -116,22 +116,22 @@ def test_errors_of_imports_name_modules_as_the_code_does(program: Open) -> None:
 
 
 def test_a_module_that_was_imported_by_another_name_is_that_module(program: Open, tmp_path: Path) -> None:
-    opened = program("first", app="")
+    first_program = program("first", app="")
     spec = importlib.util.spec_from_file_location("repository.app", tmp_path / "first" / "app.py")
     assert spec is not None
     module = sys.modules["repository.app"] = importlib.util.module_from_spec(spec)
 
-    assert opened.import_module("app") is module
+    assert first_program.import_module("app") is module
 
 
 def test_a_reopened_program_has_its_modules_again(program: Open) -> None:
     program("first", app="").import_module("app")
     second = program("second", app="import helper", helper="")
     private = second.import_module("app")
-    again = program("second")
+    same_program = program("second")
 
-    assert again is second
-    assert again.import_module("app") is private
+    assert same_program is second
+    assert same_program.import_module("app") is private
 
 
 def test_modules_that_are_loaded_in_threads_stay_apart(program: Open) -> None:

@@ -56,7 +56,7 @@ def threads() -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("done", "total", "elapsed_s", "text"),
+    ("count", "total", "elapsed_s", "text"),
     [
         (0, 1, 0.5, "asking 1 question"),
         (0, 40, 3.2, "asking 40 questions, 3 s"),
@@ -71,8 +71,8 @@ def threads() -> list[str]:
         (0, 0, 0.0, "0/0 answers"),
     ],
 )
-def test_a_state_in_words(done: int, total: int | None, elapsed_s: float, text: str) -> None:
-    assert progress_text(done, total, "answers", elapsed_s) == text
+def test_a_state_in_words(count: int, total: int | None, elapsed_s: float, text: str) -> None:
+    assert progress_text(count, total, "answers", elapsed_s) == text
 
 
 def test_what_earlier_runs_scored_does_not_count_for_the_rate() -> None:
@@ -92,8 +92,8 @@ def test_each_kind_of_object_has_its_own_rate() -> None:
 
 def test_a_second_round_of_questions_begins_anew() -> None:
     meter = ProgressMeter(0.0, "evaluating")
-    for done in range(5):
-        meter.update(done, 4, "answers", float(done))
+    for count in range(5):
+        meter.update(count, 4, "answers", float(count))
     meter.update(0, 2, "answers", 10.0)
     assert meter.text(12.0) == "asking 2 questions, 2 s"
 

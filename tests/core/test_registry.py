@@ -64,11 +64,11 @@ def installed(tmp_path, monkeypatch):
 
 
 def test_each_file_of_the_folders_is_known():
-    known = Registry()
-    assert {"text_matching", "rouge", "pii_leakage"} <= set(known.evaluators)
-    assert {"extractive", "python", "openai_compatible", "scripted"} <= set(known.hosts)
-    assert list(known.evaluators) == sorted(known.evaluators)
-    assert not any(name.startswith("_") or name == "detectors" for name in known.evaluators)
+    registry = Registry()
+    assert {"text_matching", "rouge", "pii_leakage"} <= set(registry.evaluators)
+    assert {"extractive", "python", "openai_compatible", "scripted"} <= set(registry.hosts)
+    assert list(registry.evaluators) == sorted(registry.evaluators)
+    assert not any(name.startswith("_") or name == "detectors" for name in registry.evaluators)
 
 
 @pytest.mark.part("validation")
@@ -81,19 +81,19 @@ def test_a_package_with_a_module_of_its_kind_declares_it():
 
 
 def test_what_is_added_belongs_to_one_session():
-    one, other = Registry(), Registry()
-    one.add_evaluator(Politeness)
-    one.add_host(Parrot)
-    assert one.evaluators.get("politeness") is Politeness
-    assert one.hosts.spec("parrot").name == "Parrot"
+    registry, other = Registry(), Registry()
+    registry.add_evaluator(Politeness)
+    registry.add_host(Parrot)
+    assert registry.evaluators.get("politeness") is Politeness
+    assert registry.hosts.spec("parrot").name == "Parrot"
     assert "politeness" not in other.evaluators
     assert "parrot" not in other.hosts
 
 
 def test_a_declaration_says_what_the_class_and_the_decorator_say():
-    known = Registry()
-    known.add_evaluator(Politeness)
-    spec = known.evaluators.spec("politeness")
+    registry = Registry()
+    registry.add_evaluator(Politeness)
+    spec = registry.evaluators.spec("politeness")
     assert (spec.id, spec.description, spec.primary.key, spec.metric("warmth").better, spec.metric("x")) == (
         "politeness",
         "Says please.",
@@ -118,10 +118,10 @@ def test_an_evaluator_has_exactly_one_primary_metric(metrics):
 
 
 def test_an_unknown_name_is_answered_with_the_nearest():
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         Registry().evaluators.get("rogue")
     assert (
-        str(told.value)
+        str(exc_info.value)
         == "no evaluator named 'rogue'. Did you mean 'rouge'? `evalstudio evaluators` lists all."
     )
     with pytest.raises(ConfigurationError, match=r"no host named 'extractiv'. Did you mean 'extractive'"):
@@ -147,25 +147,25 @@ def test_a_class_that_is_not_declared_is_refused():
 
 
 def test_a_name_that_is_taken_is_refused_but_the_same_class_is_not():
-    taken = evaluator("rouge", name="", domain="", needs=())(
+    namesake = evaluator("rouge", name="", domain="", needs=())(
         type("Mine", (), {"metrics": (Metric("m", primary=True),), "score": print})
     )
-    known = Registry()
-    known.add_evaluator(Politeness)
-    known.add_evaluator(Politeness)
-    known.add_evaluator(dataclass(frozen=True)(taken))
-    with pytest.raises(ConfigurationError) as told:
-        list(known.evaluators)
-    assert str(told.value).startswith("two evaluators are named 'rouge': ")
-    assert "Mine" in str(told.value)
-    assert str(told.value).endswith("rename one")
+    registry = Registry()
+    registry.add_evaluator(Politeness)
+    registry.add_evaluator(Politeness)
+    registry.add_evaluator(dataclass(frozen=True)(namesake))
+    with pytest.raises(ConfigurationError) as exc_info:
+        list(registry.evaluators)
+    assert str(exc_info.value).startswith("two evaluators are named 'rouge': ")
+    assert "Mine" in str(exc_info.value)
+    assert str(exc_info.value).endswith("rename one")
 
 
 def test_installed_packages_add_theirs(installed):
     installed("pytest_evalstudio.evaluators", f"{__name__}:Politeness")
-    known = Registry()
-    assert known.evaluators.spec("politeness").name == "Politeness"
-    assert "parrot" not in known.hosts
+    registry = Registry()
+    assert registry.evaluators.spec("politeness").name == "Politeness"
+    assert "parrot" not in registry.hosts
 
 
 def test_a_package_that_is_installed_while_python_runs_is_found(tmp_path, monkeypatch):
@@ -181,13 +181,13 @@ def test_a_package_that_is_installed_while_python_runs_is_found(tmp_path, monkey
 
 def test_an_installed_package_that_does_not_load_is_named(installed):
     installed("pytest_evalstudio.hosts", "no_such_module:Host")
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         list(Registry().hosts)
-    shown = (
+    message = (
         "host 'theirs' of an installed package does not load (no_such_module:Host): ModuleNotFoundError: No"
         " module named 'no_such_module'"
     )
-    assert str(told.value) == shown
+    assert str(exc_info.value) == message
 
 
 def test_a_look_up_that_failed_fails_again(installed):
@@ -206,9 +206,9 @@ def test_an_installed_class_that_is_not_declared_is_refused(installed):
 
 def test_perturbators_come_from_their_folder_and_from_installed_packages(installed):
     installed("pytest_evalstudio.perturbations", "support.toy_perturbators:Reversed")
-    known = Registry().perturbators
-    assert {"comma", "synonym", "reversed"} <= set(known)
-    assert known.get("reversed")().perturb("abc", "MEDIUM", 1).text == "cba"
+    registry = Registry().perturbators
+    assert {"comma", "synonym", "reversed"} <= set(registry)
+    assert registry.get("reversed")().perturb("abc", "MEDIUM", 1).text == "cba"
 
 
 DECLARED = """

@@ -33,8 +33,8 @@ def test_calls_are_read_from_the_steps_of_tools() -> None:
 
 def test_what_was_read_is_read_again() -> None:
     steps, calls = read_steps([{"kind": "tool", "name": "find"}, {"kind": "message", "text": "Done."}])
-    again = read_steps([step.to_dict() for step in steps], calls)
-    assert again == (steps, calls)
+    second_reading = read_steps([step.to_dict() for step in steps], calls)
+    assert second_reading == (steps, calls)
     retrieval = Step(kind="retrieval", name="faq", text="seat", documents=(1, 0))
     assert read_steps([retrieval.to_dict()], chunks=2) == ((retrieval,), ())
     assert read_steps(steps, calls) == (steps, calls)

@@ -93,9 +93,9 @@ def test_results_and_times_are_kept() -> None:
     ],
 )
 def test_a_faulty_call_is_named(values: Any, message: str) -> None:
-    with pytest.raises(ValueError) as caught:
+    with pytest.raises(ValueError) as exc_info:
         read_tool_calls(values)
-    assert str(caught.value).startswith(message)
+    assert str(exc_info.value).startswith(message)
 
 
 def test_a_call_as_data_has_every_field_that_is_set():

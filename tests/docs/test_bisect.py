@@ -126,12 +126,12 @@ def commands(*beginnings: str) -> Sequence[str]:
 
 
 def test_git_bisect_finds_the_commit(repository: Repository, history: list[str]) -> None:
-    shown = ""
+    output = ""
     for command in commands("cp ", "git bisect "):
-        shown += repository.run(command)
+        output += repository.run(command)
 
-    assert f"{history[8]} is the first bad commit" in shown
-    assert "version 9" in shown
+    assert f"{history[8]} is the first bad commit" in output
+    assert "version 9" in output
     assert repository.run("git rev-parse HEAD").strip() == history[-1]  # after the reset
 
 
@@ -142,9 +142,11 @@ def test_without_the_script_git_blames_a_commit_that_cannot_be_tested(
     repository.run("cp fees_suite.yaml bisect_suite.yaml")
     repository.run("git bisect start HEAD v1.0")
 
-    shown = repository.run("git bisect run python -B -m pytest bisect_suite.yaml -k card -p no:cacheprovider")
+    output = repository.run(
+        "git bisect run python -B -m pytest bisect_suite.yaml -k card -p no:cacheprovider"
+    )
 
-    assert f"{history[5]} is the first bad commit" in shown
+    assert f"{history[5]} is the first bad commit" in output
 
 
 @pytest.mark.parametrize(
@@ -169,9 +171,9 @@ def test_the_script_has_the_exit_codes_of_the_table(
     repository.run("cp fees_suite.yaml bisect_suite.yaml")
     change(repository.folder)
 
-    shown = repository.run(f"bash bisect_case.sh {key}; echo status $?")
+    output = repository.run(f"bash bisect_case.sh {key}; echo status $?")
 
-    assert f"status {status}" in shown.splitlines(), shown
+    assert f"status {status}" in output.splitlines(), output
 
 
 @pytest.mark.skipif(
@@ -189,10 +191,10 @@ def test_git_bayesect_finds_the_commit_of_a_noisy_application(repository: Reposi
     repository.run(f"git tag v1.0 {commits[0]}")
     (repository.folder / "bisect_case.sh").write_text(SCRIPT[0], encoding="utf-8")
 
-    shown = ""
+    output = ""
     for command in commands("cp ", "git bayesect "):
-        shown += repository.run(command)
+        output += repository.run(command)
 
-    [found] = set(re.findall(r"^(?:\x1b\[\d*m)*commit ([0-9a-f]{40})", shown, re.MULTILINE))
-    assert found == commits[5]
+    [commit] = set(re.findall(r"^(?:\x1b\[\d*m)*commit ([0-9a-f]{40})", output, re.MULTILINE))
+    assert commit == commits[5]
     assert int((repository.folder.parent / "asked.txt").read_text()) > len(commits)

@@ -38,8 +38,8 @@ CONFIG = 'evaluators = ["text_matching"]\n\n[[model]]\nname = "app"\nhost = "pyt
 
 def titled(page: str) -> dict[str, str]:
     """Return the files of a page by their names."""
-    found = re.findall(r'^```\w+ title="([^"]+)"[^\n]*\n(.*?)^```$', page, re.DOTALL | re.MULTILINE)
-    return dict(found)
+    matches = re.findall(r'^```\w+ title="([^"]+)"[^\n]*\n(.*?)^```$', page, re.DOTALL | re.MULTILINE)
+    return dict(matches)
 
 
 @pytest.fixture
@@ -108,8 +108,8 @@ def test_the_tests_in_python_do_what_the_page_says(project: Project) -> None:
     result = project.run_process("-p", "anyio", "test_data.py", "test_scores.py")
 
     result.assert_outcomes(passed=4, failed=1)
-    [shown] = [text for text in blocks(PYTHON, "text") if text.startswith("E ")]
-    assert [line for line in shown.splitlines() if line not in result.outlines] == []
+    [excerpt] = [text for text in blocks(PYTHON, "text") if text.startswith("E ")]
+    assert [line for line in excerpt.splitlines() if line not in result.outlines] == []
 
 
 def test_the_history_is_written_and_opened(project: Project) -> None:

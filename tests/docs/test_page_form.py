@@ -22,8 +22,8 @@ EVERY_GUIDE = pytest.mark.parametrize("page", GUIDES, ids=name_of)
 
 def sentences(page: Path) -> list[str]:
     """Return the sentences of a page; cells of tables, and lists that the code writes, are not sentences."""
-    written = re.sub(r"<!-- table \w+ -->.*?<!-- end of table -->", "", read(page), flags=re.DOTALL)
-    text = re.sub(r"^ *(?:[*-]|\d+\.) ", "\n", prose(written), flags=re.MULTILINE)
+    source = re.sub(r"<!-- table \w+ -->.*?<!-- end of table -->", "", read(page), flags=re.DOTALL)
+    text = re.sub(r"^ *(?:[*-]|\d+\.) ", "\n", prose(source), flags=re.MULTILINE)
     paragraphs = [
         part for part in re.split(r"\n\s*\n|\n(?=#|!!!|===)", text) if not part.strip().startswith("|")
     ]

@@ -31,7 +31,7 @@ def outputs_of(page: Path) -> list[ShownOutput]:
 def test_an_output_is_what_the_commands_print(tmp_path: Path) -> None:
     page = page_of(tmp_path, 'text title="a.txt"\nfive', "sh\ncat a.txt", "text\nfour")
     [output] = outputs_of(page)
-    assert (output.block.body, output.printed) == ("four\n", "five\n")
+    assert (output.block.body, output.text) == ("four\n", "five\n")
     assert blocks_of(page)[-1].line == 9
 
 
@@ -82,20 +82,20 @@ def test_a_change_and_the_current_folder_last(tmp_path: Path) -> None:
     ]
     page = page_of(tmp_path, *blocks)
     [output] = outputs_of(page)
-    assert output.printed == "1\n4\n3\n"
+    assert output.text == "1\n4\n3\n"
 
 
 def test_examples_of_a_page_do_not_see_each_other(tmp_path: Path) -> None:
     page = page_of(tmp_path, 'text title="a"\n1', 'sh folder="other"\nls', 'text folder="other"\n')
     [output] = outputs_of(page)
-    assert output.printed.strip() == ""
+    assert output.text.strip() == ""
 
 
 def test_a_part_of_an_output_is_shown(tmp_path: Path) -> None:
     page = page_of(
         tmp_path, "sh\nprintf 'a\\nb\\nc\\nd\\n'", 'text first="b" last="c"\n', 'text lines="a|d"\n'
     )
-    assert [output.printed for output in outputs_of(page)] == ["b\nc\n", "a\nd\n"]
+    assert [output.text for output in outputs_of(page)] == ["b\nc\n", "a\nd\n"]
 
 
 def test_a_block_without_a_mark_is_found(tmp_path: Path) -> None:

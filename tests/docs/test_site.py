@@ -18,14 +18,14 @@ def test_no_page_loads_anything_from_another_server() -> None:
     loads = re.compile(
         r"<(?:script|img|iframe|source)[^>]+src(?:set)?=[\"']?(?:https?:)?//[^\s\"'>]+|<link[^>]+>"
     )
-    outside = [
+    external_tags = [
         tag
         for page in pages
         for tag in loads.findall(page.read_text(encoding="utf-8"))
         if not tag.startswith("<link")
         or (re.search(r"href=[\"']?(?:https?:)?//", tag) and "canonical" not in tag)
     ]
-    assert not outside
+    assert not external_tags
 
 
 def test_pages_are_listed_for_language_models() -> None:

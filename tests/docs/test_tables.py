@@ -46,11 +46,11 @@ def test_every_option_is_in_the_table() -> None:
 
 def test_every_configuration_key_is_in_one_table() -> None:
     page = "reference/configuration.md"
-    shown = rows(page, "local_models")
+    keys = rows(page, "local_models")
     for title in CONFIGURATION:
         if title != "local_models":
-            shown += dict.fromkeys(name.partition(".")[0] for name in rows(page, f"configuration_{title}"))
-    assert sorted(shown) == sorted(
+            keys += dict.fromkeys(name.partition(".")[0] for name in rows(page, f"configuration_{title}"))
+    assert sorted(keys) == sorted(
         field.alias or name for name, field in Configuration.model_fields.items() if name not in NOT_IN_FILES
     )
 
@@ -110,8 +110,10 @@ def test_evaluators_that_need_labels_are_marked() -> None:
 def test_every_command_is_in_one_table() -> None:
     text = read(REFERENCE / "commands.md")
     groups = [group.replace(" ", "_") for group in grouped_commands()]
-    shown = [row[0].strip("`").split()[1] for group in groups for row in table_in(text, f"commands_{group}")]
-    assert sorted(shown) == sorted(name for name, _, _ in subcommands())
+    commands = [
+        row[0].strip("`").split()[1] for group in groups for row in table_in(text, f"commands_{group}")
+    ]
+    assert sorted(commands) == sorted(name for name, _, _ in subcommands())
 
 
 def test_every_public_name_is_in_one_section() -> None:

@@ -53,11 +53,11 @@ def watched(pytester: pytest.Pytester) -> Project:
     project.write("app.py", APP)
     suite(project, "0+4?", "1+3?", "2+2?", "3+1?")
     project.run(*arguments_of_pytest()).assert_outcomes(passed=4)
-    assert len(asked(project)) == 4
+    assert len(new_questions(project)) == 4
     return project
 
 
-def asked(project: Project) -> list[str]:
+def new_questions(project: Project) -> list[str]:
     """Return the questions since the last call."""
     path = project.folder / "asked.txt"
     questions = path.read_text().splitlines() if path.exists() else []
@@ -69,7 +69,7 @@ def test_only_a_changed_case_is_asked(watched: Project) -> None:
     suite(watched, "0+4?", "1+3?", "2+2?", "6-2?")
     result = watched.run(*arguments_of_pytest())
     result.assert_outcomes(passed=4)
-    assert asked(watched) == ["6-2?"]
+    assert new_questions(watched) == ["6-2?"]
     result.stdout.fnmatch_lines(
         ["stored: 3 of 4 answers are stored answers of an earlier run (*); the model was not asked again."]
     )
@@ -78,18 +78,18 @@ def test_only_a_changed_case_is_asked(watched: Project) -> None:
 def test_a_changed_expectation_asks_nothing(watched: Project) -> None:
     suite(watched, "0+4?", "1+3?", "2+2?", "3+1?", condition='"5"')
     watched.run(*arguments_of_pytest()).assert_outcomes(failed=4)
-    assert asked(watched) == []
+    assert new_questions(watched) == []
 
 
 def test_refresh_asks_everything(watched: Project) -> None:
     arguments = [argument for argument in arguments_of_pytest() if argument != "--evalstudio-replay"]
     watched.run(*arguments, "--evalstudio-refresh").assert_outcomes(passed=4)
-    assert len(asked(watched)) == 4
+    assert len(new_questions(watched)) == 4
 
 
 def test_a_run_after_each_change_writes_nothing_that_is_watched(watched: Project) -> None:
     words = command_words()
     ignored = words[words.index("--ignore-patterns") + 1]
-    written = {path.name for path in watched.folder.iterdir()} - {"suites", "app.py", "evalstudio.toml"}
-    folders = {name for name in written if (watched.folder / name).is_dir()} - {"__pycache__"}
+    new_names = {path.name for path in watched.folder.iterdir()} - {"suites", "app.py", "evalstudio.toml"}
+    folders = {name for name in new_names if (watched.folder / name).is_dir()} - {"__pycache__"}
     assert folders == {name.strip("*/") for name in ignored.split(",")}

@@ -20,8 +20,8 @@ from support.schema_judges import any_judge
 
 @pytest.fixture(scope="session")
 def judge() -> Iterator[Judge]:
-    with any_judge() as opened:
-        yield opened
+    with any_judge() as instance:
+        yield instance
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +45,7 @@ def case() -> Callable[..., Case]:
     """A case by its answer and whatever else matters."""
 
     def make(actual_output: str = "", **fields: Any) -> Case:
-        known = {"key": "c", "question": "Why?", "model_key": "m", "is_rag": False, **fields}
-        return make_case(actual_output=actual_output, **known)
+        values = {"key": "c", "question": "Why?", "model_key": "m", "is_rag": False, **fields}
+        return make_case(actual_output=actual_output, **values)
 
     return make

@@ -115,7 +115,7 @@ def test_secrets_in_arguments_are_masked_in_the_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "kept", "broken", "reason"),
+    ("rule", "good_calls", "bad_calls", "reason"),
     [
         ({"tool": "cancel_*", "after": "get_*"}, "gc", "cg", "call 1, cancel before get_*"),
         ({"tool": "cancel", "never": True}, "g", "gc", "call 2, cancel is never allowed"),
@@ -125,21 +125,21 @@ def test_secrets_in_arguments_are_masked_in_the_reason() -> None:
         ({"tool": "cancel_*", "after": "get_*"}, "g", "ec", "call 2, cancel before get_*"),
     ],
 )
-def test_a_rule_is_kept_or_broken(rule: dict[str, Any], kept: str, broken: str, reason: str) -> None:
-    named = {
+def test_a_rule_is_kept_or_broken(rule: dict[str, Any], good_calls: str, bad_calls: str, reason: str) -> None:
+    calls = {
         "g": ToolCall(name="get_x"),
         "e": ToolCall(name="get_x", error="down"),
         "c": ToolCall(name="cancel"),
     }
     evaluator = ToolRules(rules=({**rule, "tool": rule["tool"].replace("cancel_*", "cancel*")},))
-    good = outcome(evaluator, tool_calls=[named[letter] for letter in kept])
-    bad = outcome(evaluator, tool_calls=[named[letter] for letter in broken])
+    good = outcome(evaluator, tool_calls=[calls[letter] for letter in good_calls])
+    bad = outcome(evaluator, tool_calls=[calls[letter] for letter in bad_calls])
     assert (good.scores["tool_rules_kept"], good.reason) == (1.0, "")
     assert (bad.scores["tool_rules_kept"], bad.reason) == (0.0, reason)
 
 
 @pytest.mark.parametrize(
-    ("question", "kept"),
+    ("question", "score"),
     [
         *(("Yes, please cancel it.", 1.0), ("Go ahead", 1.0), ("ok", 1.0), ("Sí, por favor", 1.0)),
         *(("Cancel it", 0.0), ("Yesterday I booked.", 0.0), ("No, wait", 0.0), ("Please do not", 0.0)),
@@ -148,18 +148,18 @@ def test_a_rule_is_kept_or_broken(rule: dict[str, Any], kept: str, broken: str, 
         *(("yes, cancel that request, I changed my mind", 0.0), ("Yes, cancel order no. 5", 1.0)),
     ],
 )
-def test_a_change_needs_the_user_to_agree(question: str, kept: float) -> None:
+def test_a_change_needs_the_user_to_agree(question: str, score: float) -> None:
     case = Case(key="k", question=question, answer=Answer(tool_calls=(ToolCall(name="cancel"),)))
     evaluator = ToolRules(rules=({"tool": "cancel", "needs_confirmation": True},))
     [scored] = outcomes_of(evaluator, [case], Tools(split_sentences=split_sentences))
-    assert scored.scores["tool_rules_kept"] == kept
+    assert scored.scores["tool_rules_kept"] == score
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "kept"),
+    ("before", "after", "score"),
     [("Yes, go ahead", "Thanks!", 1.0), ("What does it cost?", "Yes, thanks", 0.0)],
 )
-def test_the_message_before_a_call_confirms_it(before: str, after: str, kept: float) -> None:
+def test_the_message_before_a_call_confirms_it(before: str, after: str, score: float) -> None:
     call = ToolCall(name="cancel")
     turns = (
         Exchange(prompt=before, answer=Answer(text="Done.", tool_calls=(call,))),
@@ -168,7 +168,7 @@ def test_the_message_before_a_call_confirms_it(before: str, after: str, kept: fl
     case = Case(key="k", question=after, answer=Answer(text="Bye.", tool_calls=(call,), turns=turns))
     evaluator = ToolRules(rules=({"tool": "cancel", "needs_confirmation": True},))
     [scored] = outcomes_of(evaluator, [case], Tools(split_sentences=split_sentences))
-    assert scored.scores["tool_rules_kept"] == kept
+    assert scored.scores["tool_rules_kept"] == score
 
 
 @pytest.mark.parametrize(
@@ -182,9 +182,9 @@ def test_the_message_before_a_call_confirms_it(before: str, after: str, kept: fl
     ],
 )
 def test_a_faulty_rule_is_refused(rule: Any, message: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         ToolRules(rules=(rule,))
-    assert str(caught.value).startswith(message)
+    assert str(exc_info.value).startswith(message)
 
 
 # effort

@@ -129,13 +129,13 @@ def test_byop_shows_what_its_prompt_names_and_nothing_else(name: str) -> None:
     judge = ScriptedJudge({"Look at": "true"})
     outcome("byop", judge, ROW, options={"prompt": f"Look at {{{name}}}. Braces {{stay}}."})
     [prompt] = judge.prompts
-    shown = {
+    fields = {
         key: value if isinstance(value, str) else value[0]
         for key, value in zip(
             ("question", "actual_output", "expected_output", "context"), ROW.values(), strict=True
         )
     }
-    for key, value in shown.items():
+    for key, value in fields.items():
         assert (value in prompt) == (key == PLACEHOLDERS[name])
         assert value not in unfenced(prompt)
     assert "Braces {stay}." in prompt

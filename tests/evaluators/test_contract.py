@@ -82,7 +82,7 @@ def cls_spec(cls: Any) -> EvaluatorSpec:
 
 def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
     """A case with every input, so that no evaluator has a reason to pass it over."""
-    known: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "question": "How high is the rate?",
         "expected_output": "The rate rose to 5.25 percent.",
         "context": (
@@ -107,10 +107,10 @@ def rich_case(answer: str, key: str = "c", **fields: Any) -> Case:
         ),
         "extra": {"expected_artifacts": ["report.pdf"]},
     }
-    return make_case(actual_output=answer, key=key, **{**known, **fields})
+    return make_case(actual_output=answer, key=key, **{**defaults, **fields})
 
 
-def scored(outcomes: list[Outcome]) -> list[tuple[str, dict[str, float | None], str, int]]:
+def plain_outcomes(outcomes: list[Outcome]) -> list[tuple[str, dict[str, float | None], str, int]]:
     return [
         (outcome.status, dict(outcome.scores), outcome.reason, len(outcome.fragments)) for outcome in outcomes
     ]
@@ -145,7 +145,7 @@ def test_a_batch_gives_one_outcome_per_case_in_order(every_evaluator: Any, tools
     outcomes = outcomes_of(configured(every_evaluator), cases, tools)
     backwards = outcomes_of(configured(every_evaluator), cases[::-1], tools)
     assert len(outcomes) == len(cases)
-    assert scored(outcomes) == scored(backwards[::-1])
+    assert plain_outcomes(outcomes) == plain_outcomes(backwards[::-1])
     keys = {metric.key for metric in getattr(every_evaluator, SPEC).metrics}
     assert all(set(outcome.scores) == keys for outcome in outcomes if outcome.status == "score")
 
@@ -189,9 +189,9 @@ def test_a_batch_scores_as_its_cases_alone(every_evaluator: Any, tools: Tools) -
         rich_case(text, key=str(place))
         for place, text in enumerate([ANSWER, "", "4111 1111 1111 1111", '{"rate": 5.25}', "The rate. " * 30])
     ]
-    together = outcomes_of(configured(every_evaluator), cases, tools)
-    alone = [outcomes_of(configured(every_evaluator), [case], tools)[0] for case in cases]
-    assert together == alone
+    batch_outcomes = outcomes_of(configured(every_evaluator), cases, tools)
+    single_outcomes = [outcomes_of(configured(every_evaluator), [case], tools)[0] for case in cases]
+    assert batch_outcomes == single_outcomes
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -199,12 +199,12 @@ def test_no_text_makes_it_raise(every_evaluator: Any, tools: Tools, name: str) -
     text = HOSTILE[name]
     evaluator = configured(every_evaluator)
     plain = outcomes_of(evaluator, [rich_case(text)], tools)
-    everywhere = outcomes_of(
+    hostile_outcomes = outcomes_of(
         evaluator,
         [rich_case(text, question=text, expected_output=text, context=(text,), condition="")],
         tools,
     )
-    for outcome in (*plain, *everywhere):
+    for outcome in (*plain, *hostile_outcomes):
         assert all(
             0 <= fragment.start < fragment.end <= len(text)
             for fragment in outcome.fragments
@@ -239,14 +239,14 @@ def test_no_secret_is_repeated_in_clear(every_evaluator: Any, tools: Tools) -> N
         condition='NOT regexp("[0-9]{3}-[0-9]{2}-[0-9]{4}") AND NOT regexp("password=.*")',
     )
     for outcome in outcomes_of(configured(every_evaluator), [case], tools):
-        said = " ".join(
+        message = " ".join(
             [
                 outcome.reason,
                 *(part.message for part in outcome.fragments),
                 *(finding.description for finding in outcome.findings),
             ]
         )
-        assert not [secret for secret in secrets if secret in said]
+        assert not [secret for secret in secrets if secret in message]
 
 
 def test_finding_all_evaluators_imports_no_third_party_module() -> None:

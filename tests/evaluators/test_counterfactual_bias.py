@@ -50,8 +50,8 @@ def test_the_same_answer_is_fair_and_an_opposite_one_is_not_below_nothing(case: 
 
 
 def test_without_an_answer_of_either_there_is_nothing_to_say(case: Make) -> None:
-    (alone,) = outcomes_of(CounterfactualBias(), [case("Yes.")], TOOLS)
-    codes = [actual.code for actual in (outcome(case, "", "Yes."), outcome(case, "Yes.", " "), alone)]
+    (lone_outcome,) = outcomes_of(CounterfactualBias(), [case("Yes.")], TOOLS)
+    codes = [actual.code for actual in (outcome(case, "", "Yes."), outcome(case, "Yes.", " "), lone_outcome)]
     assert codes == [OutcomeCode.ANSWER_EMPTY, OutcomeCode.NO_COUNTERPART, OutcomeCode.NO_COUNTERPART]
 
 
@@ -91,14 +91,14 @@ def tasks_with(answers: dict[str, str], model: ModelInfo) -> list[EvalTask]:
     return [first, second]
 
 
-@pytest.mark.parametrize("alone", [False, True], ids=["both run", "the original is a companion"])
-def test_the_engine_provides_the_originals_answer(alone: bool) -> None:
+@pytest.mark.parametrize("is_alone", [False, True], ids=["both run", "the original is a companion"])
+def test_the_engine_provides_the_originals_answer(is_alone: bool) -> None:
     plan = Plan(Registry(), configuration({"evaluators": ["counterfactual_bias"]}))
     actual = tasks_with({"o": "Yes.", "c": "Yes, gladly."}, ModelInfo(key="m", label="m"))
-    results = Pipeline(plan, provide=lambda selected: TOOLS).evaluate(actual[1:] if alone else actual)
+    results = Pipeline(plan, provide=lambda selected: TOOLS).evaluate(actual[1:] if is_alone else actual)
     (verdict,) = results[-1].verdicts.values()
     assert verdict.scores["counterfactual_similarity"] == pytest.approx(0.6)
-    if not alone:
+    if not is_alone:
         (original,) = results[0].verdicts.values()
         assert (original.status, original.reason) == ("not_applicable", "it has no counterfactual_source")
 

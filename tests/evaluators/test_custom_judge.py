@@ -24,12 +24,14 @@ def test_a_custom_judge_asks_by_its_definition_and_examples() -> None:
     }
     outcome("custom_judge", judge, ROW, options=options)
     [prompt] = judge.prompts
-    shown = unfenced(prompt)
-    assert "whatever {else} says." in shown
-    assert "- Swearing is a no.\n- answer: Dear customer | rating: yes | rationale: a greeting\n" in shown
+    instructions = unfenced(prompt)
+    assert "whatever {else} says." in instructions
+    assert (
+        "- Swearing is a no.\n- answer: Dear customer | rating: yes | rationale: a greeting\n" in instructions
+    )
     assert "30 USD a year." in prompt
     assert "yearly fee" in prompt
-    assert "30 USD" not in shown
+    assert "30 USD" not in instructions
 
 
 def test_a_text_that_the_definition_names_stands_in_it_and_not_twice() -> None:

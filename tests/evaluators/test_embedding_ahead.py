@@ -34,7 +34,7 @@ def replied(prompt: Prompt) -> Any:
     return {"questions": ["What is it?", "How?", "Why?"], "noncommittal": "no"}
 
 
-def scored(embedder: Any, say: Any = replied) -> list[Any]:
+def outcomes_of(embedder: Any, say: Any = replied) -> list[Any]:
     judge = panel_of(SaidByTest(say))
     tools = Tools(split_sentences=split_sentences, embedder=embedder, judge=judge)
     return Registry().evaluators.get("answer_relevancy")().score(CASES, tools)
@@ -51,12 +51,12 @@ def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small_groups")
 def test_groups_of_consecutive_cases_are_embedded_in_the_background() -> None:
     embedder = Noting()
-    scored(embedder)
+    outcomes_of(embedder)
     ahead = [texts for thread, texts in embedder.noted if thread.startswith("evalstudio-embedding")]
-    written = {"What is it?", "How?", "Why?"}
+    questions = {"What is it?", "How?", "Why?"}
     groups = [{case.question for case in CASES[start : start + 8]} for start in (0, 8, 16)]
     assert set(ahead[0]) == groups[0], "the model is loaded after the first reply"
-    assert sorted(map(sorted, ahead[1:])) == sorted(sorted(group | written) for group in groups)
+    assert sorted(map(sorted, ahead[1:])) == sorted(sorted(group | questions) for group in groups)
 
 
 @pytest.mark.usefixtures("small_groups")
@@ -64,17 +64,17 @@ def test_the_model_is_not_loaded_before_a_reply_has_come() -> None:
     embedder = Noting()
     loaded_before: list[int] = []
 
-    def said(prompt: Prompt) -> Any:
+    def counting_reply(prompt: Prompt) -> Any:
         loaded_before.append(len(embedder.noted))
         return replied(prompt)
 
-    scored(embedder, said)
+    outcomes_of(embedder, counting_reply)
     assert loaded_before[0] == 0
 
 
 def test_a_small_batch_is_embedded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = Noting()
-    scored(embedder)
+    outcomes_of(embedder)
     assert len(embedder.noted) == 1
 
 
@@ -84,7 +84,7 @@ def test_judgements_that_fail_do_not_hold_up_their_group() -> None:
         return Answer(error="down") if "It is 3." in prompt.text else replied(prompt)
 
     embedder = Noting()
-    results = scored(embedder, fails)
+    results = outcomes_of(embedder, fails)
     assert [outcome.status for outcome in results].count("error") == 1
     assert len([1 for thread, _ in embedder.noted if thread.startswith("evalstudio-embedding")]) == 4
 
@@ -96,4 +96,4 @@ def test_an_embedder_that_fails_is_reported_by_the_evaluator() -> None:
             raise RuntimeError("out of memory")
 
     with pytest.raises(RuntimeError, match="out of memory"):
-        scored(Broken())
+        outcomes_of(Broken())

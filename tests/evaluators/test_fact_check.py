@@ -76,7 +76,7 @@ def test_only_the_first_rows_are_checked() -> None:
         *({**ROW, "actual_output": f"In {year}."} for year in range(1910, 1915)),
         options={"max_dataset_rows": 2},
     )
-    assert [one.status for one in result] == ["score", "score", *["not_applicable"] * 3]
+    assert [entry.status for entry in result] == ["score", "score", *["not_applicable"] * 3]
     assert "max_dataset_rows" in result[-1].reason
     assert len(judge.prompts) == 2
 
@@ -100,9 +100,9 @@ def test_without_a_judge_the_first_agent_is_chosen() -> None:
         {"name": "agent", "host": "h2ogpte_llm", "url": "http://127.0.0.1:9", "api_key": "k"},
     ]
     models[1]["llm_args"] = {"use_agent": True}
-    for table, chosen in ((models, "agent"), (models[:1], None)):
+    for table, expected in ((models, "agent"), (models[:1], None)):
         plan = Plan(Registry(), configuration({"model": table, "evaluators": ["fact_check"]}))
-        assert plan.selected[0].own_judge.get("model") == chosen
+        assert plan.selected[0].own_judge.get("model") == expected
 
 
 def test_an_agent_that_is_not_configured_is_a_usage_error() -> None:
@@ -132,7 +132,7 @@ def test_steps_that_the_judge_copies_out_are_aligned() -> None:
         "deletions": 0.0,
         "mismatches": 0.0,
     }
-    assert [STEPS["actual_output"][one.start : one.end] for one in result.fragments] == [
+    assert [STEPS["actual_output"][fragment.start : fragment.end] for fragment in result.fragments] == [
         "open the app.",
         "Pay.",
     ]

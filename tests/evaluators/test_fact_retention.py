@@ -128,10 +128,10 @@ def test_a_first_message_and_a_conversation_without_facts_are_not_scored() -> No
     ],
 )
 def test_long_messages_take_linear_time(text: str) -> None:
-    started = time.process_time()
+    start = time.process_time()
     messages = [("user", text), ("assistant", text)]
     lapses(messages, user_facts(messages))
-    assert time.process_time() - started < 10
+    assert time.process_time() - start < 10
 
 
 def asks_again(statement: str, answer: str) -> bool:
@@ -183,5 +183,5 @@ def test_a_naming_word_is_a_whole_word() -> None:
     [fact] = user_facts(messages)
     assert fact.label == "pass"
     assert not lapses(messages, [fact])
-    again = [*messages, ("assistant", "Your pass P77 is booked.")]
-    assert [lapse.kind for lapse in lapses(again, [fact])] == ["contradicted"]
+    contradiction = [*messages, ("assistant", "Your pass P77 is booked.")]
+    assert [lapse.kind for lapse in lapses(contradiction, [fact])] == ["contradicted"]

@@ -165,9 +165,9 @@ def state(seed: int = 0) -> dict[str, Any]:
 
 def test_conv_weights_are_read_from_json_and_from_torchs_file(tmp_path: Path) -> None:
     (tmp_path / "conv.json").write_text(json.dumps(state()))
-    known = read_conv_weights(tmp_path / "conv.json")
+    weights = read_conv_weights(tmp_path / "conv.json")
     result = outcome(SUMMARY, conv_weights=str(tmp_path / "conv.json"))
-    assert result.scores["faithfulness_conv"] == summac_conv([[0.8, 0.3], [0.1, 0.2]], known)
+    assert result.scores["faithfulness_conv"] == summac_conv([[0.8, 0.3], [0.1, 0.2]], weights)
     torch = pytest.importorskip("torch", exc_type=ImportError)
     layers = torch.nn.ModuleDict(
         {"mlp": torch.nn.Linear(len(PERCENTILES) - 1, 1), "layer_final": torch.nn.Linear(3, 2)}
@@ -176,7 +176,7 @@ def test_conv_weights_are_read_from_json_and_from_torchs_file(tmp_path: Path) ->
     torch.save(layers.state_dict(), tmp_path / "conv.bin")
     image = [[0.8, 0.3], [0.1, 0.2]]
     assert summac_conv(image, read_conv_weights(tmp_path / "conv.bin")) == pytest.approx(
-        summac_conv(image, known), abs=1e-5
+        summac_conv(image, weights), abs=1e-5
     )
 
 
@@ -198,7 +198,7 @@ def test_options_that_cannot_be_are_refused() -> None:
     ],
 )
 def test_what_cannot_be_judged_is_worst_and_says_why(id: str, fields: dict[str, Any], reason: str) -> None:
-    known = {
+    inputs = {
         "question": CASE.question,
         "actual_output": CASE.actual_output,
         "context": CASE.context,
@@ -211,7 +211,7 @@ def test_what_cannot_be_judged_is_worst_and_says_why(id: str, fields: dict[str, 
         hallucination_model=WordSupport(),
         embedder=WordEmbedder(),
     )
-    [result] = outcomes_of(REGISTRY.evaluators.get(id)(), [make_case(**known)], tools)
+    [result] = outcomes_of(REGISTRY.evaluators.get(id)(), [make_case(**inputs)], tools)
     assert set(result.scores.values()) <= {0.0, None}
     assert reason in result.reason
 

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.tools import Tools
 from pytest_evalstudio.evaluators.json_schema import JsonSchema
+from pytest_evalstudio.metrics import json_schema
 
 Make = Callable[..., Case]
 SCHEMA = {
@@ -68,13 +69,13 @@ def test_a_schema_comes_in_four_forms(
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "rate.schema.json"
     path.write_text(json.dumps(SCHEMA))
-    given: Any = {"dict": SCHEMA, "text": json.dumps(SCHEMA), "path": str(path), "relative path": path.name}[
+    schema: Any = {"dict": SCHEMA, "text": json.dumps(SCHEMA), "path": str(path), "relative path": path.name}[
         form
     ]
-    assert reason('{"rate": 5.25}', tools, case, given) == ""
-    assert reason('{"rate": "high"}', tools, case, given) == "answer: /rate: 'high' is not of type 'number'"
-    assert reason("{}", tools, case, given) == "answer: the whole: 'rate' is a required property"
-    assert "does not match" in reason('{"rate": 1, "code": "a1"}', tools, case, given)
+    assert reason('{"rate": 5.25}', tools, case, schema) == ""
+    assert reason('{"rate": "high"}', tools, case, schema) == "answer: /rate: 'high' is not of type 'number'"
+    assert reason("{}", tools, case, schema) == "answer: the whole: 'rate' is a required property"
+    assert "does not match" in reason('{"rate": 1, "code": "a1"}', tools, case, schema)
 
 
 def test_a_case_may_bring_its_own_schema(case: Make, tools: Tools, tmp_path: Path) -> None:
@@ -137,14 +138,16 @@ BACKTRACKING = "^(a|a)*$"
     ],
 )
 def test_patterns_of_property_names_have_a_time_limit(
-    schema: dict[str, Any], tools: Tools, case: Make
+    schema: dict[str, Any], tools: Tools, case: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert json_schema._PATTERN_TIMEOUT_S == 2
+    monkeypatch.setattr(json_schema, "_PATTERN_TIMEOUT_S", 0.2)
     answer = json.dumps({"a" * 60 + "b": "x"})
 
     (outcome,) = JsonSchema(json_schema=schema).score([case(answer)], tools)
 
     assert outcome.status == "error"
-    assert "took longer than 2 s" in outcome.reason
+    assert "took longer than 0.2 s" in outcome.reason
 
 
 def test_pattern_properties_and_additional_properties_agree_with_jsonschema(tools: Tools, case: Make) -> None:

@@ -96,7 +96,7 @@ def test_an_answer_without_claims_is_not_applicable_to_faithfulness() -> None:
 def test_the_claim_that_is_not_borne_out_is_named() -> None:
     result, _ = scored("faithfulness", PARTS)
     assert result.reason == "not supported by the context: It is fast."
-    assert [one["verdict"] for one in result.details["claims"]] == ["yes", "no"]
+    assert [claim["verdict"] for claim in result.details["claims"]] == ["yes", "no"]
 
 
 def test_verdicts_in_another_order_are_put_in_theirs() -> None:
@@ -290,13 +290,13 @@ def test_ragas_and_its_parts_ask_no_more_than_the_parts_need() -> None:
     judge_ = ScriptedJudge(PARTS)
     for id in ("faithfulness", "context_precision", "context_recall"):
         outcome(id, judge_, ROW)
-    alone = len(judge_.prompts)
+    separate_count = len(judge_.prompts)
     shared = ScriptedJudge(PARTS)
     model = SaidByTest(lambda prompt: shared(prompt.text))
     tools = Tools(split_sentences=split_sentences, embedder=WordEmbedder(), judge=panel_of(model))
     for id in ("ragas", "faithfulness", "answer_relevancy", "context_precision", "context_recall"):
         REGISTRY.evaluators.get(id)().score([CASE], tools)
-    assert len(set(model.asked)) == alone + 1, "the three, and the questions of answer relevancy"
+    assert len(set(model.asked)) == separate_count + 1, "the three, and the questions of answer relevancy"
     assert len(model.asked) == len(set(model.asked)), "none of them twice"
 
 
@@ -316,10 +316,10 @@ def test_a_judge_that_is_down_is_an_error_never_a_score() -> None:
 
 def test_flows_that_go_on_together_ask_together() -> None:
     def flow(*steps: int) -> Any:
-        taken = []
+        replies = []
         for count in steps:
-            taken += yield [f"{count}-{place}" for place in range(count)]
-        return taken
+            replies += yield [f"{count}-{place}" for place in range(count)]
+        return replies
 
     both = together([flow(1, 2), flow(2), flow()])
     assert next(both) == ["1-0", "2-0", "2-1"]
@@ -333,4 +333,4 @@ def test_cases_are_judged_at_the_same_time() -> None:
     result = outcomes(
         "context_recall", PARTS, *[{**ROW, "input": f"{QUESTION} {number}"} for number in range(20)]
     )
-    assert [one.scores["context_recall"] for one in result] == [0.5] * 20
+    assert [entry.scores["context_recall"] for entry in result] == [0.5] * 20

@@ -18,12 +18,12 @@ GRADES = {"1": "It insults the customer.", "3": "It is neutral.", "5": "It thank
 CASE = Case(key="k", question="What does it cost?", answer=Answer(text="Dear Jo, 5 USD.", context=("5 USD",)))
 
 
-def judged(said: Any, case: Case = CASE, **options: Any) -> tuple[Outcome, Prompt]:
+def judged(reply: Any, case: Case = CASE, **options: Any) -> tuple[Outcome, Prompt]:
     prompts: list[Prompt] = []
 
     def say(prompt: Prompt) -> Any:
         prompts.append(prompt)
-        return said
+        return reply
 
     tools = Tools(judge=panel_of(SaidByTest(say)), split_sentences=str.splitlines)
     judge = RubricJudge(**{"criterion": "Politeness", "grades": GRADES, **options})
@@ -46,8 +46,8 @@ def test_the_grade_is_the_score_without_probabilities() -> None:
 
 def test_the_expectation_over_the_grades_is_the_score() -> None:
     """(5 × 0.6 + 3 × 0.2) / 0.8: a grade that is not on the scale does not count."""
-    said = Answer(text=json.dumps({"evidence": "e", "grade": "5"}), grades={"5": 0.6, "3": 0.2, "4": 0.2})
-    outcome, _ = judged(said)
+    reply = Answer(text=json.dumps({"evidence": "e", "grade": "5"}), grades={"5": 0.6, "3": 0.2, "4": 0.2})
+    outcome, _ = judged(reply)
     assert outcome.scores["grade"] == pytest.approx(4.5)
     assert outcome.details["probabilities"] == {"3": 0.2, "5": 0.6}
     assert outcome.reason == "Politeness 4.5: e"

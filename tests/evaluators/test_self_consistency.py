@@ -69,11 +69,11 @@ def test_a_group_of_one_at_most_is_a_usage_error() -> None:
 
 
 def test_one_question_in_two_conversations_is_two_questions(case: Make, tools: Tools) -> None:
-    asked = [
+    cases = [
         case("a", conversation=(Turn(role="user", content=text),))
         for text in ("In Paris?", "In Rome?", "In Rome?")
     ]
-    assert [outcome.status for outcome in SelfConsistency().score(asked, tools)] == [
+    assert [outcome.status for outcome in SelfConsistency().score(cases, tools)] == [
         "not_applicable",
         "score",
         "score",

@@ -51,10 +51,10 @@ def vector(degrees: float) -> list[float]:
 
 def plane(**more: float) -> Tools:
     """Tools with an embedder that knows the four sentences, and those given with their degrees."""
-    known = {**ANGLES, "Fees?": 0, **more}
+    angles = {**ANGLES, "Fees?": 0, **more}
     return Tools(
         split_sentences=split_sentences,
-        embedder=WordEmbedder({text: vector(degrees) for text, degrees in known.items()}),
+        embedder=WordEmbedder({text: vector(degrees) for text, degrees in angles.items()}),
     )
 
 
@@ -142,13 +142,13 @@ def test_whole_texts_are_compared_by_cosine() -> None:
 
 
 def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
-    asked: list[list[tuple[str, str]]] = []
+    batches: list[list[tuple[str, str]]] = []
 
     class Pairs:
         name = "pairs"
 
         def score(self, pairs: list[tuple[str, str]]) -> list[float]:
-            asked.append(pairs)
+            batches.append(pairs)
             return [0.25 for _ in pairs]
 
     tools = Tools(split_sentences=split_sentences, cross_encoder=Pairs())  # type: ignore[arg-type]
@@ -158,8 +158,8 @@ def test_a_cross_encoder_reads_each_distinct_pair_once() -> None:
         for key, answer in (("a", "Yes."), ("b", "Yes."))
     ]
     result = cls(similarity="cross-encoder").score(cases, tools)
-    assert asked == [[("Yes.", "yes")]]
-    assert [one.scores["answer_similarity"] for one in result] == [0.25, 0.25]
+    assert batches == [[("Yes.", "yes")]]
+    assert [entry.scores["answer_similarity"] for entry in result] == [0.25, 0.25]
 
 
 @pytest.mark.parametrize(

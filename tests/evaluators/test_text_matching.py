@@ -88,8 +88,8 @@ def test_by_option_the_expected_output_is_a_substring_that_a_case_without_condit
 
 
 def test_with_neither_it_is_not_applicable(case: Make, tools: Tools) -> None:
-    nothing = case("x", condition=" ", expected_output=" ")
-    assert outcomes_of(TextMatching(), [nothing], tools)[0].status == "not_applicable"
+    bare_case = case("x", condition=" ", expected_output=" ")
+    assert outcomes_of(TextMatching(), [bare_case], tools)[0].status == "not_applicable"
 
 
 def test_a_malformed_condition_is_an_error_of_its_case_alone(case: Make, tools: Tools) -> None:

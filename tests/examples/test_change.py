@@ -19,9 +19,9 @@ MAX_LINES = 25
 
 def block(mark: str) -> str:
     """Return the fenced block after a mark of the README."""
-    found = re.search(re.escape(mark) + r"\n```[^\n]*\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-    assert found
-    return found[1]
+    match = re.search(re.escape(mark) + r"\n```[^\n]*\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    assert match
+    return match[1]
 
 
 @pytest.fixture
@@ -55,9 +55,9 @@ def test_the_readme_shows_the_failure_as_it_is_printed(clone: Path) -> None:
 
     assert result.returncode == pytest.ExitCode.TESTS_FAILED
     lines = result.stdout.splitlines()
-    printed = iter(lines)
+    output = iter(lines)
     for line in block("<!-- output first -->").splitlines():
-        assert line in printed
+        assert line in output
     first = lines.index(next(line for line in lines if "fees_suite.yaml" in line))
     assert len(lines) - first <= MAX_LINES
     assert "1 of 4 cases regressed" in result.stdout

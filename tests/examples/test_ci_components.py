@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pytest_evalstudio.cli.main import main
-from support.project import APP, CONFIG, Project
+from support.project import APP, CONFIG, PreparedProjects, Project
 from tests.examples.test_comment_recipes import MARKER, TOKEN, Service, github, gitlab, write_summary
 
 __all__ = ["github", "gitlab"]
@@ -83,10 +82,7 @@ def outcomes(result: subprocess.CompletedProcess[str]) -> dict[str, int]:
     return pytest.RunResult.parse_summary_nouns(result.stdout.splitlines())
 
 
-@pytest.fixture
-def repository(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A repository with two suites, a baseline of both, and an application that became worse."""
-    project = Project(pytester, with_app=False)
+def save_baseline(project: Project) -> None:
     project.write("evalstudio.toml", CONFIG)
     project.write("app.py", APP)
     cases = (
@@ -95,11 +91,19 @@ def repository(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Pr
     )
     project.suite(*cases, name="suites/sums_suite.json")
     project.suite(*cases, name="more suites/sums_suite.json")
-    monkeypatch.chdir(project.folder)
-    project.run_process("suites", "more suites").assert_outcomes(passed=4)
-    assert main(["baseline", "save", "-o", "evalstudio-baseline.jsonl"]) == 0
+    project.run("suites", "more suites").assert_outcomes(passed=4)
+    assert project.run_command("baseline", "save", "-o", "evalstudio-baseline.jsonl").ret == 0
     shutil.rmtree(project.folder / "evalstudio-report")
     project.write("app.py", WORSE)
+
+
+@pytest.fixture
+def repository(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, project_store: PreparedProjects
+) -> Project:
+    """A repository with two suites, a baseline of both, and an application that became worse."""
+    project = project_store.fill(Project(pytester, with_app=False), save_baseline)
+    monkeypatch.chdir(project.folder)
     return project
 
 
@@ -178,9 +182,9 @@ def test_the_action_compares_and_fails(repository: Project) -> None:
     assert outcomes(result) == {"passed": 1, "failed": 1}
     assert (result.returncode, outputs) == (1, "status=1\n")
     assert "regressed since baseline" in result.stdout
-    listed = STEPS["Upload the report"]["with"]["path"].replace("${{ inputs.working-directory }}", ".")
-    assert [path for path in listed.splitlines() if not (repository.folder / path).is_file()] == []
-    assert len(listed.splitlines()) == 3
+    paths = STEPS["Upload the report"]["with"]["path"].replace("${{ inputs.working-directory }}", ".")
+    assert [path for path in paths.splitlines() if not (repository.folder / path).is_file()] == []
+    assert len(paths.splitlines()) == 3
 
 
 def test_the_action_passes(repository: Project) -> None:

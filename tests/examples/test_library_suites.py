@@ -68,11 +68,11 @@ def with_model(folder: Path, name: str) -> Path:
 
 def test_the_library_has_twenty_suites_with_licence_and_source() -> None:
     entries = json.loads((EXAMPLES / "library.json").read_text(encoding="utf-8"))["suites"]
-    listed = {entry["file"]: entry for entry in entries if entry["file"].startswith("library/")}
-    assert set(listed) == {f"library/{file.name}" for file in FILES}
-    assert len(listed) >= 20
-    assert all(entry["licence"] and entry["source"] and entry["description"] for entry in listed.values())
-    for file, entry in listed.items():
+    library = {entry["file"]: entry for entry in entries if entry["file"].startswith("library/")}
+    assert set(library) == {f"library/{file.name}" for file in FILES}
+    assert len(library) >= 20
+    assert all(entry["licence"] and entry["source"] and entry["description"] for entry in library.values())
+    for file, entry in library.items():
         tests = json.loads((EXAMPLES / file).read_text(encoding="utf-8"))["tests"]
         assert entry["cases"] == sum(len(test["test_cases"]) for test in tests)
 

@@ -116,8 +116,8 @@ def test_the_guide_names_each_kind(kind) -> None:
 @pytest.mark.parametrize("kind", [kind.kind for kind in KINDS])
 @pytest.mark.usefixtures("in_extended")
 def test_an_example_is_found_in_its_folder(kind: str, tmp_path: Path) -> None:
-    listed = json.loads(evalstudio(f"{kind}s", "--json", folder=tmp_path).stdout)
-    assert id_of(kind) in [entry["id"] for entry in listed]
+    entries = json.loads(evalstudio(f"{kind}s", "--json", folder=tmp_path).stdout)
+    assert id_of(kind) in [entry["id"] for entry in entries]
 
 
 @pytest.mark.usefixtures("in_extended")

@@ -58,21 +58,21 @@ def test_the_external_package_has_one_plugin_of_each_kind() -> None:
 
 def lists_of_kinds(*options: str, folder: Path) -> dict[str, str]:
     """Return what `evalstudio KINDS` prints with options, by kind; all from one process."""
-    printed = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", LISTS, *options], cwd=folder, capture_output=True, text=True, timeout=120
     )
-    assert printed.returncode == 0, printed.stderr
-    return dict(zip(KINDS, printed.stdout.split(SEPARATOR), strict=True))
+    assert result.returncode == 0, result.stderr
+    return dict(zip(KINDS, result.stdout.split(SEPARATOR), strict=True))
 
 
 @pytest.mark.slow
 def test_entry_points_are_listed_and_described(site: Path, tmp_path: Path) -> None:
-    listed = lists_of_kinds(folder=tmp_path)
+    tables = lists_of_kinds(folder=tmp_path)
     as_json = lists_of_kinds("--json", folder=tmp_path)
     for kind in KINDS:
         id = PLUGINS[kind].partition(" ")[0]
         entry = next(entry for entry in json.loads(as_json[kind]) if entry["id"] == id)
-        assert id in listed[kind]
+        assert id in tables[kind]
         assert entry["description"]
 
 
@@ -145,13 +145,13 @@ def test_a_workflow_with_a_step_of_a_conftest_is_valid_where_its_module_is_named
     project.write("fees.md", "# Fees\n\nA card costs 30 USD a year.\n")
     project.write("bank_workflow.json", json.dumps(WORKFLOW))
     unknown = evalstudio("validate", "bank_workflow.json", folder=project.folder)
-    known = evalstudio(
+    plugin_result = evalstudio(
         "validate", "bank_workflow.json", "--plugin-module", str(registrar), folder=project.folder
     )
-    assert (unknown.returncode, known.returncode) == (1, 0)
+    assert (unknown.returncode, plugin_result.returncode) == (1, 0)
     assert "/evalstudio_workflow/steps/acme_inventory: there is no step of this name" in unknown.stdout
-    named = ("--plugin-module", str(registrar))
-    status = evalstudio("mrm", "status", "bank_workflow.json", *named, folder=project.folder)
+    module_option = ("--plugin-module", str(registrar))
+    status = evalstudio("mrm", "status", "bank_workflow.json", *module_option, folder=project.folder)
     assert "20. acme_inventory" in status.stdout
 
 

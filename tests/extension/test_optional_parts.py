@@ -38,7 +38,7 @@ def package_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def without(parts: Iterable[str], package_copy: Path) -> Iterator[None]:
+def removal_of(parts: Iterable[str], package_copy: Path) -> Iterator[None]:
     """Take parts out of the copy of the package, and put them back at the end."""
     contrib, removed = package_copy / "pytest_evalstudio" / "contrib", package_copy / "removed"
     removed.mkdir()
@@ -53,7 +53,7 @@ def without(parts: Iterable[str], package_copy: Path) -> Iterator[None]:
 
 
 def run(package_copy: Path, *arguments: str, folder: Path) -> str:
-    ended = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(package_copy), os.environ["PYTHONPATH"]))},
@@ -61,14 +61,14 @@ def run(package_copy: Path, *arguments: str, folder: Path) -> str:
         text=True,
         timeout=TIMEOUT_S,
     )
-    assert ended.returncode == 0, f"{ended.stdout}\n{ended.stderr}"[-4000:]
-    return ended.stdout
+    assert result.returncode == 0, f"{result.stdout}\n{result.stderr}"[-4000:]
+    return result.stdout
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_the_example_of_the_readme_runs_without_a_part(part: str, tmp_path: Path, package_copy: Path) -> None:
     shutil.copytree(ROOT / "example_suites", tmp_path / "example_suites")
-    with without((part, *USERS.get(part, ())), package_copy):
+    with removal_of((part, *USERS.get(part, ())), package_copy):
         output = run(package_copy, "pytest", "-p", "no:cacheprovider", "example_suites", folder=tmp_path)
     assert "result: PASSED" in output
 
@@ -86,6 +86,6 @@ def test_the_tests_of_the_core_pass_without_all_parts(tmp_path: Path, package_co
     ignored = [f"--ignore={path}" for path in (*of_parts, tmp_path / "tests" / LEFT_OUT)]
     selected = ["-q", "-p", "no:cacheprovider", "-m", "not slow and not browser"]
     tests = [f"tests/{name}" for name in CORE]
-    with without(PARTS, package_copy):
+    with removal_of(PARTS, package_copy):
         output = run(package_copy, "pytest", *selected, *ignored, *tests, folder=tmp_path)
     assert int(output.rpartition(" passed")[0].split()[-1]) > 2000

@@ -61,13 +61,13 @@ def entries(*data, root=None):
     return dataset.inputs, [str(error) for error in errors]
 
 
-def written(path, content):
+def file_of(path, content):
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
 
 
 def test_what_the_schema_has_becomes_a_row(tmp_path):
-    spark, talk = load_evaluation_set(written(tmp_path / "set.json", FULL)).inputs
+    spark, talk = load_evaluation_set(file_of(tmp_path / "set.json", FULL)).inputs
     assert (spark.key, spark.input, spark.actual_output) == ("spark", FULL[0]["request"], FULL[0]["response"])
     assert spark.expected_output == FULL[0]["expected_response"]
     assert spark.expected_facts == ["It aggregates.", "It shuffles later."]
@@ -103,7 +103,7 @@ def test_a_suite_of_a_set_gives_the_set_back_without_its_responses(tmp_path):
         {name: value for name, value in entry.items() if name not in ("response", "retrieved_context")}
         for entry in FULL
     ]
-    suite_of(load_evaluation_set(written(tmp_path / "set.json", FULL))).save(tmp_path / "s.json")
+    suite_of(load_evaluation_set(file_of(tmp_path / "set.json", FULL))).save(tmp_path / "s.json")
     assert export_evaluation_set(TestSuite.load(tmp_path / "s.json")) == unanswered
 
 
@@ -125,8 +125,8 @@ def test_query_and_history_are_a_conversation_too():
 def test_keyless_requests_get_keys_and_keep_them():
     rows, _ = entries({"request": "One?"}, {"request": "Two?"}, {"request": "One?"})
     assert len({row.key for row in rows}) == 3
-    again, _ = entries(*export_evaluation_set(LlmDataset(inputs=rows)))
-    assert [row.key for row in again] == [row.key for row in rows]
+    second_rows, _ = entries(*export_evaluation_set(LlmDataset(inputs=rows)))
+    assert [row.key for row in second_rows] == [row.key for row in rows]
 
 
 def test_a_request_without_response_among_answered_ones_is_an_error_of_its_own():
@@ -229,7 +229,7 @@ def test_what_has_no_place_in_a_row_is_told(tmp_path):
 
 
 def test_a_line_of_json_lines_is_told_by_its_number(tmp_path):
-    path = written(
+    path = file_of(
         tmp_path / "set.jsonl",
         '\n{"request": "a"}\r\n\n  {"request": "b", "guidelines": 3}\n{"request": 4}\n',
     )
@@ -240,7 +240,7 @@ def test_a_line_of_json_lines_is_told_by_its_number(tmp_path):
         "set.jsonl:5:13 /2/request",
     ]
     with pytest.raises(DataError, match=r"set.jsonl:2:13: is not JSON"):
-        evaluation_source(written(tmp_path / "set.jsonl", '{"request": "a"}\n{"request": b}'), "set.jsonl")
+        evaluation_source(file_of(tmp_path / "set.jsonl", '{"request": "a"}\n{"request": b}'), "set.jsonl")
 
 
 def test_csv_takes_json_in_cells_and_plain_text(tmp_path):
@@ -248,7 +248,7 @@ def test_csv_takes_json_in_cells_and_plain_text(tmp_path):
         'request,response,expected_facts,guidelines\n"{""query"": ""q""}",a,"[""x"", ""y""]",Be kind.\n[1]'
         " what is this?,b,one,\n"
     )
-    first, second = load_evaluation_set(written(tmp_path / "set.csv", text)).inputs
+    first, second = load_evaluation_set(file_of(tmp_path / "set.csv", text)).inputs
     assert (first.input, first.expected_facts, first.guidelines) == ("q", ["x", "y"], ["Be kind."])
     assert (second.input, second.expected_facts, second.guidelines) == ("[1] what is this?", ["one"], [])
 
@@ -256,7 +256,7 @@ def test_csv_takes_json_in_cells_and_plain_text(tmp_path):
 @pytest.mark.parametrize("content", ['{"tests": []}', "3", '{"eval_set": {}}'])
 def test_other_files_are_refused(tmp_path, content):
     with pytest.raises(DataError, match=r"evaluation set|expected a list of requests"):
-        load_evaluation_set(written(tmp_path / "f.json", content))
+        load_evaluation_set(file_of(tmp_path / "f.json", content))
 
 
 def two_models():
@@ -334,7 +334,7 @@ VALUES = st.recursive(
 def test_whatever_stands_in_it_is_read_or_told(data):
     dataset, errors = read_evaluation_set(parse(json.dumps(data), "set.json"))
     assert len(dataset.inputs) + len(errors) == len(data)
-    again, wrong = read_evaluation_set(
+    second_reading, wrong = read_evaluation_set(
         parse(
             json.dumps(
                 export_evaluation_set(
@@ -345,4 +345,4 @@ def test_whatever_stands_in_it_is_read_or_told(data):
         )
     )
     assert not wrong
-    assert len(again.inputs) <= len(dataset.inputs)
+    assert len(second_reading.inputs) <= len(dataset.inputs)

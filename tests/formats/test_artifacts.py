@@ -13,6 +13,6 @@ def test_files_of_one_name_are_kept_apart(tmp_path):
         path.write_text(str(number))
     row = Row(artifacts=list(map(str, paths)))
     keep_artifacts([row], tmp_path / "fees_lab.json")
-    kept = row.model_extra["artifacts"]
-    assert kept == [f"fees_lab_artifacts/1/{name}" for name in ("r-2.csv", "r.csv", "r.txt", "r-3.csv")]
-    assert [(tmp_path / path).read_text() for path in kept] == ["0", "1", "2", "3"]
+    copies = row.model_extra["artifacts"]
+    assert copies == [f"fees_lab_artifacts/1/{name}" for name in ("r-2.csv", "r.csv", "r.txt", "r-3.csv")]
+    assert [(tmp_path / path).read_text() for path in copies] == ["0", "1", "2", "3"]

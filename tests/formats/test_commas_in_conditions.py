@@ -16,7 +16,7 @@ def test_a_condition_cut_at_its_comma_is_explained(
     text = 'tests:\n  - test_cases:\n      - {prompt: Limit?, condition: word("1,000 USD")}\n'
     path.write_text(text, encoding="utf-8")
     assert main(["validate", str(path)]) != 0
-    printed = "".join(capsys.readouterr())
-    assert "in single quotes, e.g. condition: 'word(\"1,000 USD\")'" in printed
+    output = "".join(capsys.readouterr())
+    assert "in single quotes, e.g. condition: 'word(\"1,000 USD\")'" in output
     path.write_text(text.replace('word("1,000 USD")', "'word(\"1,000 USD\")'"), encoding="utf-8")
     assert main(["validate", str(path)]) == 0

@@ -101,10 +101,10 @@ def test_a_condition_decides(condition: str, text: str, passes: bool) -> None:
     ],
 )
 def test_a_malformed_condition_is_an_error_with_its_column(condition: str, column: int, fact: str) -> None:
-    with pytest.raises(DataError, match=re.escape(fact)) as caught:
+    with pytest.raises(DataError, match=re.escape(fact)) as exc_info:
         parse_condition(condition)
-    assert caught.value.column == column
-    assert f"column {column}" in str(caught.value)
+    assert exc_info.value.column == column
+    assert f"column {column}" in str(exc_info.value)
 
 
 def test_a_text_without_quotes_is_shown_as_it_should_be() -> None:
@@ -116,18 +116,18 @@ def test_a_text_without_quotes_is_shown_as_it_should_be() -> None:
 
 
 def test_the_caret_stands_under_the_fault() -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as exc_info:
         parse_condition('"a"\tAND nonsense')
-    _, shown, caret = str(caught.value).split("\n")
-    assert shown[caret.index("^") :] == "nonsense"
+    _, line, caret = str(exc_info.value).split("\n")
+    assert line[caret.index("^") :] == "nonsense"
 
 
 def test_the_caret_stands_under_the_fault_of_a_long_condition() -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as exc_info:
         parse_condition(" AND ".join(['"word"'] * 200) + " nonsense " + "x" * 500)
-    _, shown, caret = str(caught.value).split("\n")
-    assert len(shown) < 120
-    assert shown[caret.index("^") :].startswith("nonsense")
+    _, line, caret = str(exc_info.value).split("\n")
+    assert len(line) < 120
+    assert line[caret.index("^") :].startswith("nonsense")
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,11 @@ def test_a_met_condition_names_no_failing_part() -> None:
 
 def test_a_pattern_that_takes_too_long_is_an_error_and_no_verdict() -> None:
     condition = parse_condition("regexp((a+)+$)")
-    started = time.monotonic()
-    with pytest.raises(PatternTimeout, match=r"took longer than 0\.1 s") as caught:
+    start = time.monotonic()
+    with pytest.raises(PatternTimeout, match=r"took longer than 0\.1 s") as exc_info:
         condition.check("a" * 5_000 + "b", timeout_s=0.1)
-    assert time.monotonic() - started < 60
-    assert isinstance(caught.value, EvaluationError)
+    assert time.monotonic() - start < 60
+    assert isinstance(exc_info.value, EvaluationError)
 
 
 def test_regex_is_loaded_only_where_a_regexp_is_used() -> None:
@@ -203,7 +203,7 @@ leaves = st.builds(substring_condition, st.text(alphabet='ab"\\c ', max_size=3))
 conditions = st.recursive(
     leaves,
     lambda inner: st.one_of(
-        inner.map(lambda one: f"NOT ({one})"),
+        inner.map(lambda term: f"NOT ({term})"),
         st.lists(inner, min_size=2, max_size=3).map(lambda some: "(" + ") AND (".join(some) + ")"),
         st.lists(inner, min_size=2, max_size=3).map(lambda some: "(" + ") OR (".join(some) + ")"),
     ),
@@ -247,9 +247,9 @@ def test_constraints_with_quotes_and_backslashes_match_what_they_say() -> None:
     [([1], "/0"), (["a", ["b", None]], "/1/1"), ([["a", ["b"]]], "/0/1"), ({"a": 1}, "")],
 )
 def test_other_constraints_are_errors_with_their_place(constraints: object, pointer: str) -> None:
-    with pytest.raises(DataError, match="string") as caught:
+    with pytest.raises(DataError, match="string") as exc_info:
         constraints_to_condition(constraints)  # type: ignore[arg-type]
-    assert caught.value.pointer == pointer
+    assert exc_info.value.pointer == pointer
 
 
 @pytest.mark.parametrize(

@@ -62,13 +62,13 @@ def test_answers_in_own_words_are_told_from_wrong_ones(name: str, project: Proje
     passed = {key.partition("[")[0]: item["verdict"] == "passed" for key, item in record.items()}
     right = {key: state for key, state in passed.items() if "right" in key}
     wrong = {key: state for key, state in passed.items() if "wrong" in key}
-    written = [(len(item["right"]), len(item["wrong"])) for item in items]
-    assert len(right) == sum(count for count, _ in written) + len(items)
-    assert len(wrong) == sum(count for _, count in written) + 2 * len(items)
+    counts = [(len(item["right"]), len(item["wrong"])) for item in items]
+    assert len(right) == sum(count for count, _ in counts) + len(items)
+    assert len(wrong) == sum(count for _, count in counts) + 2 * len(items)
     rejected = [key for key, state in right.items() if not state]
     accepted = [key for key, state in wrong.items() if state]
-    assert len(rejected) <= max_rejected * sum(count for count, _ in written), rejected
-    assert len(accepted) <= max_accepted * sum(count for _, count in written), accepted
+    assert len(rejected) <= max_rejected * sum(count for count, _ in counts), rejected
+    assert len(accepted) <= max_accepted * sum(count for _, count in counts), accepted
     assert all(passed[f"q{number}-right-expected"] for number in range(len(items)))
     assert not any(state for key, state in passed.items() if "silence" in key or "refusal" in key)
 

@@ -29,10 +29,10 @@ def test_without_a_file_the_defaults_hold():
 
 def test_both_files_have_the_same_keys(tmp_path):
     text = 'evaluators = ["rouge"]\nflips = "report"\n'
-    own = load_configuration(write(tmp_path, text))
+    plugin_config = load_configuration(write(tmp_path, text))
     shared = load_configuration(write(tmp_path, f"[tool.evalstudio]\n{text}", "pyproject.toml"))
-    assert own.model_dump() == shared.model_dump()
-    assert (own.folder, own.file) == (tmp_path, str(tmp_path / "evalstudio.toml"))
+    assert plugin_config.model_dump() == shared.model_dump()
+    assert (plugin_config.folder, plugin_config.file) == (tmp_path, str(tmp_path / "evalstudio.toml"))
 
 
 def test_names_may_be_a_list_or_a_text_with_commas():
@@ -58,8 +58,8 @@ def test_the_nearest_file_counts_and_our_own_before_the_shared_one(tmp_path):
     assert find_configuration(deep, tmp_path) == outer
     shared = write(tmp_path / "a", "[tool.evalstudio]\n", "pyproject.toml")
     assert find_configuration(deep, tmp_path) == shared
-    own = write(tmp_path / "a", "")
-    assert find_configuration(deep, tmp_path) == own
+    plugin_file = write(tmp_path / "a", "")
+    assert find_configuration(deep, tmp_path) == plugin_file
 
 
 def test_beyond_the_last_folder_nothing_is_read(tmp_path):
@@ -114,9 +114,9 @@ def test_a_shared_file_without_our_table_is_not_ours(tmp_path):
 )
 def test_what_is_wrong_is_told_with_file_and_key(tmp_path, text, fault):
     path = write(tmp_path, text)
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         load_configuration(path)
-    assert str(told.value).startswith(f"{path}: {fault}")
+    assert str(exc_info.value).startswith(f"{path}: {fault}")
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_what_is_wrong_is_told_with_file_and_key(tmp_path, text, fault):
 )
 def test_a_table_of_the_shared_file_that_is_none_is_told(tmp_path, text, fault):
     path = write(tmp_path, text, "pyproject.toml")
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         load_configuration(path)
-    assert str(told.value) == f"{path}: {fault}"
+    assert str(exc_info.value) == f"{path}: {fault}"
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path):

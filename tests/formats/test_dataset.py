@@ -112,10 +112,10 @@ def test_null_counts_as_absent():
 
 
 def test_rows_without_a_key_share_one_under_all_models_and_in_all_runs():
-    same = {"input": "What?", "expected_output": "That"}
+    fields = {"input": "What?", "expected_output": "That"}
     rows, errors = read_rows(
-        *({**same, "model_key": model, "run": run} for model in "ab" for run in (1, 2)),
-        {**same, "model_key": "a"},
+        *({**fields, "model_key": model, "run": run} for model in "ab" for run in (1, 2)),
+        {**fields, "model_key": "a"},
     )
     base = rows[0].key
     assert errors == []
@@ -187,14 +187,14 @@ def test_a_row_of_a_results_file_has_its_case_key_apart():
 def test_one_bad_row_is_one_error_at_its_place_and_the_rest_stays(row, fault):
     rows, [error] = read_rows({"key": "a"}, row, {"key": "z"})
     assert error.partition(" ")[2] == f"/inputs/1/{fault}"
-    assert [kept.key for kept in rows] == ["a", "z"]
+    assert [valid_row.key for valid_row in rows] == ["a", "z"]
 
 
 @pytest.mark.parametrize(("data", "place"), [({"inputs": {}}, ":1:12"), ({"inputs": None}, ":1:12")])
 def test_inputs_are_a_list(data, place):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         read(parse(json.dumps(data), "d.json"))
-    assert str(told.value) == f"d.json{place} /inputs: expected a list of rows"
+    assert str(exc_info.value) == f"d.json{place} /inputs: expected a list of rows"
 
 
 def test_csv_is_written_as_spreadsheets_want_it():
@@ -273,9 +273,9 @@ def test_cells_of_numbers_are_numbers_and_empty_ones_absent():
     ],
 )
 def test_broken_csv_is_told_with_its_line(text, fault):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         parse_csv(text, "d.csv")
-    assert str(told.value) == fault
+    assert str(exc_info.value) == fault
 
 
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
@@ -304,8 +304,8 @@ def test_a_frame_and_back_loses_nothing():
     dataset = LlmDataset()
     dataset.add_input(**{**EVERYTHING, "note": "ours"})
     dataset.add_input("bare", key="b", model_key="m")
-    again = LlmDataset.from_frame(dataset.to_frame())
-    assert [row.to_dict() for row in again.inputs] == [row.to_dict() for row in dataset.inputs]
+    second_dataset = LlmDataset.from_frame(dataset.to_frame())
+    assert [row.to_dict() for row in second_dataset.inputs] == [row.to_dict() for row in dataset.inputs]
 
 
 @pytest.mark.parametrize("convert", [False, True], ids=["NaN", "pd.NA"])

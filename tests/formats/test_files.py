@@ -68,9 +68,9 @@ def test_the_form_is_told_by_the_ending(tmp_path, name, text, kind):
 )
 def test_what_is_none_of_ours_is_refused(tmp_path, name, text, fault):
     (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         read(read_source(tmp_path / name, name))
-    assert str(told.value).startswith(fault)
+    assert str(exc_info.value).startswith(fault)
 
 
 def test_a_file_of_another_kind_is_not_loaded(tmp_path):

@@ -44,9 +44,9 @@ RESULTS = {"evalId": "e", "results": {"version": 4, "results": []}, "config": {}
     ],
 )
 def test_a_file_is_named_by_what_it_is(data: Any, kind: str, description: str, tmp_path: Path) -> None:
-    found = foreign_file(data)
-    assert found is not None
-    assert (found.kind, found.description[: len(description)]) == (kind, description)
+    foreign = foreign_file(data)
+    assert foreign is not None
+    assert (foreign.kind, foreign.description[: len(description)]) == (kind, description)
     (tmp_path / "theirs.json").write_text(json.dumps(data))
     with pytest.raises(DataError) as raised:
         read(read_source(tmp_path / "theirs.json"))
@@ -71,14 +71,14 @@ def test_other_content_is_not_named(data: Any) -> None:
     "name", ["deepeval_cases.json", "inspect.json", "mlflow_trace.json", "promptfoo.yaml", "ragas.jsonl"]
 )
 def test_a_file_that_is_imported_as_another_kind_is_refused_by_its_name_or_read(name: str) -> None:
-    found = foreign_file(read_file(FILES / name).data)
-    assert found is not None
-    assert not import_file(found.kind, FILES / name).errors
+    foreign = foreign_file(read_file(FILES / name).data)
+    assert foreign is not None
+    assert not import_file(foreign.kind, FILES / name).errors
     refusals = []
-    for kind in KINDS.keys() - {found.kind, "table", "h2o-sonar"}:
+    for kind in KINDS.keys() - {foreign.kind, "table", "h2o-sonar"}:
         try:
             import_file(kind, FILES / name)
         except DataError as exc:
             refusals.append(str(exc))
     assert len(refusals) >= 3
-    assert [refusal for refusal in refusals if found.fact not in refusal] == []
+    assert [refusal for refusal in refusals if foreign.fact not in refusal] == []

@@ -126,21 +126,21 @@ def outcome(action):
     return result
 
 
-def places(value, path=()):
+def paths_in(value, path=()):
     yield path
     if isinstance(value, dict):
         for name, item in value.items():
-            yield from places(item, (*path, name))
+            yield from paths_in(item, (*path, name))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from places(item, (*path, index))
+            yield from paths_in(item, (*path, index))
 
 
 @st.composite
 def mutated(draw):
     data = copy.deepcopy(SOUND[draw(st.sampled_from(sorted(SOUND)))])
     for _ in range(draw(st.integers(1, 3))):
-        *path, last = draw(st.sampled_from([path for path in places(data) if path]))
+        *path, last = draw(st.sampled_from([path for path in paths_in(data) if path]))
         parent = data
         for step in path:
             parent = parent[step]
@@ -173,9 +173,9 @@ def test_what_is_sound_of_a_mutated_file_survives_a_round_trip(data):
     result = outcome(lambda: read(parse(json.dumps(data), "f.json")))
     if isinstance(result, str) or result.errors:
         return
-    again = read(parse(json.dumps(result.content.to_dict()), "g.json"))
-    assert again.errors == []
-    assert again.content == result.content
+    second_result = read(parse(json.dumps(result.content.to_dict()), "g.json"))
+    assert second_result.errors == []
+    assert second_result.content == result.content
 
 
 @given(
@@ -259,10 +259,10 @@ TOML = st.recursive(
 @given(st.dictionaries(TOML_NAMES | st.text(max_size=4), TOML, max_size=4))
 def test_any_configuration(data):
     try:
-        told = "configuration: " if configuration(data) else ""
+        message = "configuration: " if configuration(data) else ""
     except ConfigurationError as exc:
-        told = str(exc)
-    assert told.startswith("configuration: ")
+        message = str(exc)
+    assert message.startswith("configuration: ")
 
 
 @pytest.mark.parametrize("depth", range(880, 1000, 7))

@@ -31,7 +31,7 @@ THEIRS = {
 }
 
 
-def written(folder: Path, content: Any) -> Path:
+def file_of(folder: Path, content: Any) -> Path:
     path = folder / "guardrails.json"
     path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     return path
@@ -39,7 +39,7 @@ def written(folder: Path, content: Any) -> Path:
 
 @pytest.mark.parametrize("content", [OURS, THEIRS], ids=["ours", "the reference engine's"])
 def test_both_kinds_of_ids_are_read(tmp_path: Path, content: Any) -> None:
-    result = read_guardrails(written(tmp_path, content))
+    result = read_guardrails(file_of(tmp_path, content))
     assert result.model_dump(exclude_defaults=True) == OURS
 
 
@@ -60,8 +60,8 @@ def test_both_kinds_of_ids_are_written(tmp_path: Path) -> None:
 
 
 def test_optional_evaluators_are_read_by_both_kinds_of_ids_and_written(tmp_path: Path) -> None:
-    theirs = "h2o_sonar.evaluators.pii_leakage_evaluator.PiiLeakageEvaluator"
-    result = read_guardrails(written(tmp_path, {**OURS, "optional": [theirs, "toxicity.toxicity"]}))
+    foreign_id = "h2o_sonar.evaluators.pii_leakage_evaluator.PiiLeakageEvaluator"
+    result = read_guardrails(file_of(tmp_path, {**OURS, "optional": [foreign_id, "toxicity.toxicity"]}))
     assert result.optional == ["pii_leakage", "toxicity.toxicity"]
     result.save(tmp_path / "again.json")
     assert read_guardrails(tmp_path / "again.json") == result
@@ -73,11 +73,11 @@ def test_every_counterpart_is_an_evaluator_of_ours() -> None:
 
 
 def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Path) -> None:
-    written(tmp_path, THEIRS)
-    alone = configuration({"guardrails": "guardrails.json"}, folder=tmp_path)
-    assert alone.evaluators == ["toxicity", "pii_leakage"]
-    assert alone.evaluator["toxicity"] == {"thresholds": {"toxicity": 0.2}}
-    own = configuration(
+    file_of(tmp_path, THEIRS)
+    guardrail_config = configuration({"guardrails": "guardrails.json"}, folder=tmp_path)
+    assert guardrail_config.evaluators == ["toxicity", "pii_leakage"]
+    assert guardrail_config.evaluator["toxicity"] == {"thresholds": {"toxicity": 0.2}}
+    project_config = configuration(
         {
             "guardrails": "guardrails.json",
             "evaluators": ["toxicity"],
@@ -85,7 +85,10 @@ def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Pat
         },
         folder=tmp_path,
     )
-    assert (own.evaluators, own.evaluator["toxicity"]) == (["toxicity"], {"threshold": 0.1})
+    assert (project_config.evaluators, project_config.evaluator["toxicity"]) == (
+        ["toxicity"],
+        {"threshold": 0.1},
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,10 +112,10 @@ def test_a_run_takes_evaluators_and_thresholds_that_it_has_none_of(tmp_path: Pat
     ],
 )
 def test_what_is_wrong_is_said_with_the_file(tmp_path: Path, content: Any, message: str) -> None:
-    path = written(tmp_path, content)
-    with pytest.raises(ConfigurationError, match=message) as caught:
+    path = file_of(tmp_path, content)
+    with pytest.raises(ConfigurationError, match=message) as exc_info:
         read_guardrails(path)
-    assert str(caught.value).startswith(str(path))
+    assert str(exc_info.value).startswith(str(path))
 
 
 def test_thresholds_that_labels_did_not_give_are_marked(tmp_path: Path) -> None:

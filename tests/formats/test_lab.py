@@ -106,9 +106,9 @@ def test_a_key_of_a_model_may_be_a_number():
     ],
 )
 def test_a_file_that_is_no_lab_is_refused_as_a_whole(text, fault):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         read_lab(text)
-    assert str(told.value).partition(" ")[2] == fault
+    assert str(exc_info.value).partition(" ")[2] == fault
 
 
 def test_faults_of_unanswered_rows_are_warnings_only():
@@ -124,7 +124,7 @@ def test_faults_of_unanswered_rows_are_warnings_only():
 
 
 @pytest.mark.parametrize(
-    ("models", "shown"),
+    ("models", "screen_names"),
     [
         pytest.param(
             [("a", "n1", "gpt"), ("b", "n2", "llama")],
@@ -139,9 +139,9 @@ def test_faults_of_unanswered_rows_are_warnings_only():
         pytest.param([("x", "n", "gpt"), ("gpt", "n", "")], ["gpt", "gpt-2"], id="a collision gets a number"),
     ],
 )
-def test_what_a_model_is_called_on_screen(models, shown):
-    made = [Model(key=key, name=name, llm_model_name=llm) for key, name, llm in models]
-    assert list(labels(made).values()) == shown
+def test_what_a_model_is_called_on_screen(models, screen_names):
+    entries = [Model(key=key, name=name, llm_model_name=llm) for key, name, llm in models]
+    assert list(labels(entries).values()) == screen_names
 
 
 def test_one_llm_in_two_configurations_is_two_models():
@@ -159,10 +159,10 @@ def test_a_lab_by_hand_is_checked_for_its_models():
     lab.dataset.add_input("q", model_key="m")
     check_models(lab)
     lab.dataset.add_input("q", model_key="n")
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         check_models(lab)
     assert (
-        str(told.value)
+        str(exc_info.value)
         == "/dataset/inputs/1/model_key: no model of this lab has the key 'n'; correct it or add the model to"
         " /models"
     )

@@ -131,8 +131,8 @@ def test_the_answer_is_the_last_text_of_the_assistant(end: str) -> None:
     assert [turn.actual_output for turn in row.turns] == ["Shall I?", "Done."]
     assert row.closing_messages == closing
     assert [call.name for turn in row.turns for call in turn.tool_calls] == calls
-    again = Row.model_validate(row.to_dict())
-    assert again.closing_messages == closing
+    second_row = Row.model_validate(row.to_dict())
+    assert second_row.closing_messages == closing
 
 
 def test_an_empty_last_message_of_the_assistant_is_no_answer() -> None:

@@ -111,6 +111,6 @@ def test_prices_belong_to_every_model():
     ],
 )
 def test_wrong_tables_are_named(data, fault):
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         configuration(data, file="evalstudio.toml")
-    assert fault in str(caught.value)
+    assert fault in str(exc_info.value)

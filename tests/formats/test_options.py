@@ -61,13 +61,13 @@ class Options:
     ],
 )
 def test_a_value_of_another_type_is_refused(key: str, value: object, expected: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
+    with pytest.raises(ConfigurationError) as exc_info:
         check_options(Options, {key: value}, "evaluator it")
-    assert str(refused.value) == f"evaluator it.{key}: expected {expected}"
+    assert str(exc_info.value) == f"evaluator it.{key}: expected {expected}"
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "kept"),
+    ("key", "value", "expected"),
     [
         ("min_words", 3, 3),
         ("ratio", 2, 2),
@@ -81,15 +81,15 @@ def test_a_value_of_another_type_is_refused(key: str, value: object, expected: s
         ("call", print, print),
     ],
 )
-def test_a_value_of_the_declared_type_is_kept(key: str, value: object, kept: object) -> None:
+def test_a_value_of_the_declared_type_is_kept(key: str, value: object, expected: object) -> None:
     checked = check_options(Options, {key: value}, "")[key]
-    assert (checked, type(checked)) == (kept, type(kept))
+    assert (checked, type(checked)) == (expected, type(expected))
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
-    with pytest.raises(OptionError) as refused:
+    with pytest.raises(OptionError) as exc_info:
         check_options(Options, {"min_word": 1}, "step it")
-    assert str(refused.value) == "step it.min_word: unknown option. Did you mean 'min_words'?"
+    assert str(exc_info.value) == "step it.min_word: unknown option. Did you mean 'min_words'?"
     with pytest.raises(OptionError, match="It has none"):
         check_options(dataclass(type("Empty", (), {})), {"x": 1}, "")
     with pytest.raises(OptionError, match="unknown option"):
@@ -101,11 +101,11 @@ def test_names_that_belong_to_the_place_are_left_out() -> None:
 
 
 def test_a_text_of_the_environment_may_stand_for_a_number() -> None:
-    given = {"min_words": "3", "strict": "true"}
-    assert check_options(Options, given, "", from_text=given) == {"min_words": 3, "strict": True}
-    with pytest.raises(OptionError) as refused:
+    options = {"min_words": "3", "strict": "true"}
+    assert check_options(Options, options, "", from_text=options) == {"min_words": 3, "strict": True}
+    with pytest.raises(OptionError) as exc_info:
         check_options(Options, {"min_words": "secret"}, "", from_text=("min_words",))
-    assert "secret" not in str(refused.value)
+    assert "secret" not in str(exc_info.value)
 
 
 def test_what_must_be_given_and_what_the_class_refuses_is_said_with_its_place() -> None:
@@ -116,14 +116,14 @@ def test_what_must_be_given_and_what_the_class_refuses_is_said_with_its_place() 
 
 
 def test_a_long_value_is_shortened() -> None:
-    with pytest.raises(OptionError) as refused:
+    with pytest.raises(OptionError) as exc_info:
         check_options(Options, {"min_words": "x" * 100_000}, "")
-    assert len(str(refused.value)) < 300
+    assert len(str(exc_info.value)) < 300
 
 
 def test_a_long_value_is_not_quoted_in_part() -> None:
     # A part of a secret is not recognised as one, and would be printed.
     secret = "sk-live-" + "a1B2" * 40
-    with pytest.raises(OptionError) as caught:
+    with pytest.raises(OptionError) as exc_info:
         check_options(Options, {"target": "x", "min_words": secret}, "options")
-    assert "sk-live" not in str(caught.value)
+    assert "sk-live" not in str(exc_info.value)

@@ -47,8 +47,8 @@ def test_a_row_packs_its_calls_and_writes_them_as_it_read_them() -> None:
     assert isinstance(row.tool_calls, Packed)
     assert isinstance(row.expected_tool_calls, Packed)
     assert row.expected_tool_calls[8] == ExpectedToolCall(name="search", arguments={"page": 8})
-    written = json.loads(json.dumps(row.to_dict()))
-    assert (written["tool_calls"], written["expected_tool_calls"]) == (calls, calls)
+    content = json.loads(json.dumps(row.to_dict()))
+    assert (content["tool_calls"], content["expected_tool_calls"]) == (calls, calls)
 
 
 def test_packed_calls_take_a_third_of_the_memory() -> None:
@@ -57,11 +57,11 @@ def test_packed_calls_take_a_third_of_the_memory() -> None:
         calls = [
             ToolCall(name="search", arguments={"page": page, "query": f"fee {page}"}) for page in range(3_000)
         ]
-        kept = Packed(calls, ToolCall) if pack else calls
+        collection = Packed(calls, ToolCall) if pack else calls
         del calls
-        taken = tracemalloc.get_traced_memory()[0]
+        byte_count = tracemalloc.get_traced_memory()[0]
         tracemalloc.stop()
-        assert len(kept) == 3_000
-        return taken
+        assert len(collection) == 3_000
+        return byte_count
 
     assert size(pack=True) < size(pack=False) / 3

@@ -29,9 +29,9 @@ def test_the_keys_of_a_part_of_a_file_have_the_order_of_the_documents(model, fir
 
 
 def test_a_written_case_begins_with_its_key_and_prompt():
-    written = TestCase(key="k", prompt="Fee?", condition='"5"').to_dict()
-    assert list(written)[:2] == ["key", "prompt"]
-    assert TestCase(**written) == TestCase(key="k", prompt="Fee?", condition='"5"')
+    fields = TestCase(key="k", prompt="Fee?", condition='"5"').to_dict()
+    assert list(fields)[:2] == ["key", "prompt"]
+    assert TestCase(**fields) == TestCase(key="k", prompt="Fee?", condition='"5"')
 
 
 def test_files_have_each_expectation():

@@ -12,9 +12,9 @@ from pytest_evalstudio.formats.yaml_text import MAX_DEPTH
 
 
 def place_of_fault(text, *, yaml=False):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         parse(text, "f", yaml=yaml)
-    return told.value.line, told.value.column, told.value.message
+    return exc_info.value.line, exc_info.value.column, exc_info.value.message
 
 
 @pytest.mark.parametrize(
@@ -224,10 +224,10 @@ def test_a_number_of_too_many_digits_is_a_fault_of_the_file():
 )
 def test_the_byte_that_is_not_utf8_is_named_with_its_place(tmp_path, raw, place):
     (tmp_path / "f.json").write_bytes(raw)
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         read_text(tmp_path / "f.json", "f.json")
-    assert (told.value.line, told.value.column) == place
-    assert told.value.message == "byte 0xff is not UTF-8; save the file as UTF-8"
+    assert (exc_info.value.line, exc_info.value.column) == place
+    assert exc_info.value.message == "byte 0xff is not UTF-8; save the file as UTF-8"
 
 
 def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path):
@@ -236,12 +236,12 @@ def test_a_byte_order_mark_is_not_part_of_the_text(tmp_path):
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         read_text(tmp_path / "gone.json", "gone.json")
-    assert str(told.value) == "gone.json: cannot be read: No such file or directory"
-    with pytest.raises(DataError) as told:
+    assert str(exc_info.value) == "gone.json: cannot be read: No such file or directory"
+    with pytest.raises(DataError) as exc_info:
         read_text(tmp_path)
-    assert "Is a directory" in str(told.value)
+    assert "Is a directory" in str(exc_info.value)
 
 
 def test_a_lone_surrogate_is_replaced():

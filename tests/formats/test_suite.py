@@ -109,16 +109,16 @@ def test_load_save_load_loses_nothing(tmp_path):
     first.save(tmp_path / "b.json")
     second = TestSuite.load(tmp_path / "b.json")
     assert second == first
-    written = json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))
-    assert {name: written[name] for name in ("$schema", "owner", "name", "description", "categories")} == {
+    content = json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))
+    assert {name: content[name] for name in ("$schema", "owner", "name", "description", "categories")} == {
         name: EVERYTHING[name] for name in ("$schema", "owner", "name", "description", "categories")
     }
-    test, empty = written["tests"]
-    given = EVERYTHING["tests"][0]
-    assert {**test, "test_cases": []} == {**given, "test_cases": []}
-    one, two = test["test_cases"]
-    assert one == given["test_cases"][0]
-    assert two == {**two, **given["test_cases"][1]}
+    test, empty = content["tests"]
+    source_test = EVERYTHING["tests"][0]
+    assert {**test, "test_cases": []} == {**source_test, "test_cases": []}
+    first_case, second_case = test["test_cases"]
+    assert first_case == source_test["test_cases"][0]
+    assert second_case == {**second_case, **source_test["test_cases"][1]}
     assert empty["key"]
 
 
@@ -141,13 +141,13 @@ def test_the_canonical_form_has_the_documents_keys_and_ours_only_where_they_say_
         "expected_output": "",
         "condition": "",
     }
-    written = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
-    assert written == {
+    content = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert content == {
         "name": "S",
         "description": "",
         "tests": [{"key": "t", "documents": ["d.md"], "test_cases": [case]}],
     }
-    assert list(written["tests"][0]["test_cases"][0]) == list(case)
+    assert list(content["tests"][0]["test_cases"][0]) == list(case)
 
 
 def test_a_case_that_chooses_no_evaluator_still_chooses_none_when_saved(tmp_path):
@@ -257,9 +257,9 @@ def test_identical_keyless_cases_are_numbered():
 
 
 def test_a_derived_key_does_not_depend_on_what_stands_around_the_case():
-    alone = read_cases({"prompt": "q"})[0][0].key
+    single_key = read_cases({"prompt": "q"})[0][0].key
     among = read_cases({"prompt": "p"}, {"key": "k", "prompt": "q"}, {"prompt": "q"})[0][2].key
-    assert among == alone
+    assert among == single_key
 
 
 def test_a_name_that_is_taken_gets_the_next_free_number():

@@ -129,12 +129,13 @@ def test_a_case_that_points_at_a_faulty_one_stays():
 
 
 def test_a_case_may_point_at_one_that_stands_later_and_at_a_derived_key():
-    later = derived_key("later", "", "", [])
+    later_key = derived_key("later", "", "", [])
     cases, errors, _ = read_cases(
-        {"key": "a", "prompt": "a", "relationships": [{"type": "x", "target": later}]}, {"prompt": "later"}
+        {"key": "a", "prompt": "a", "relationships": [{"type": "x", "target": later_key}]},
+        {"prompt": "later"},
     )
     assert errors == []
-    assert [case.key for case in cases] == ["a", later]
+    assert [case.key for case in cases] == ["a", later_key]
 
 
 @pytest.mark.parametrize(
@@ -146,9 +147,9 @@ def test_a_case_may_point_at_one_that_stands_later_and_at_a_derived_key():
     ],
 )
 def test_a_file_that_is_no_suite_is_refused_as_a_whole(data, fault):
-    with pytest.raises(DataError) as told:
+    with pytest.raises(DataError) as exc_info:
         read_text(json.dumps(data))
-    assert str(told.value) == fault
+    assert str(exc_info.value) == fault
 
 
 def test_a_bad_test_leaves_the_others_standing():

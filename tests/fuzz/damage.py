@@ -52,10 +52,10 @@ def damages(content: bytes, form: str) -> Iterator[Damage]:
 
 
 def _bytes(change: Callable[[bytes], bytes]) -> Write:
-    return lambda path, content: _put(path, change(content))
+    return lambda path, content: _write(path, change(content))
 
 
-def _put(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
@@ -104,7 +104,7 @@ def _link(target: str) -> Write:
 
 
 def _unreadable(path: Path, content: bytes) -> None:
-    _put(path, content)
+    _write(path, content)
     path.chmod(0)
 
 
@@ -209,16 +209,16 @@ def _changed(number: int, steps: tuple[Any, ...], value: Any) -> Write:
     def write(path: Path, content: bytes) -> None:
         is_one = _is_json(content)
         lines = [content] if is_one else content.splitlines()
-        whole = json.loads(lines[number])
-        parent = whole
+        document = json.loads(lines[number])
+        parent = document
         for step in steps[:-1]:
             parent = parent[step]
         if value is ...:
             del parent[steps[-1]]
         else:
             parent[steps[-1]] = copy.deepcopy(value)
-        lines[number] = json.dumps(whole).encode()
-        _put(path, b"\n".join(lines) + b"\n")
+        lines[number] = json.dumps(document).encode()
+        _write(path, b"\n".join(lines) + b"\n")
 
     return write
 

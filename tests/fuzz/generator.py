@@ -251,26 +251,26 @@ def _values(chance: random.Random, content: bytes) -> tuple[list[Any], int, list
         values = [json.loads(content)]
     except ValueError:
         values = [json.loads(line) for line in content.splitlines() if line.strip()]
-    chosen = chance.randrange(len(values))
-    places: list[tuple[Any, Any]] = []
-    waiting = [values[chosen]]
+    index = chance.randrange(len(values))
+    positions: list[tuple[Any, Any]] = []
+    waiting = [values[index]]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict | list):
-            places += [(value, key) for key in (value if isinstance(value, dict) else range(len(value)))]
+            positions += [(value, key) for key in (value if isinstance(value, dict) else range(len(value)))]
             waiting += value.values() if isinstance(value, dict) else value
-    return values, chosen, places
+    return values, index, positions
 
 
 def _structural(edit: Callable[[random.Random, Any, Any], None]) -> Change:
     def change(chance: random.Random, content: bytes) -> bytes:
         try:
-            values, _, places = _values(chance, content)
+            values, _, positions = _values(chance, content)
         except (ValueError, RecursionError):
             return _insert(chance, content)
-        if not places:
+        if not positions:
             return _insert(chance, content)
-        edit(chance, *chance.choice(places))
+        edit(chance, *chance.choice(positions))
         return "\n".join(json.dumps(value) for value in values).encode("utf-8", "surrogatepass") + b"\n"
 
     change.__name__ = edit.__name__

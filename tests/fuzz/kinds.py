@@ -68,16 +68,16 @@ def enlarged(content: bytes, form: str) -> bytes:
 def _with_more_rows(content: bytes) -> bytes:
     """Repeat the longest list of objects, with distinct keys; a file without one gets blanks."""
     try:
-        whole = json.loads(content)
+        document = json.loads(content)
     except ValueError:
         return content + b" " * LARGE_BYTES
-    rows = max(_lists(whole), key=lambda rows: (len(rows), len(json.dumps(rows))), default=None)
+    rows = max(_lists(document), key=lambda rows: (len(rows), len(json.dumps(rows))), default=None)
     if rows is None:
         return content + b" " * LARGE_BYTES
     first = rows[-1]
     number = LARGE_BYTES // len(json.dumps(first))
     rows += [{**first, **({"key": f"more{n}"} if "key" in first else {})} for n in range(number)]
-    return json.dumps(whole, indent=1).encode()
+    return json.dumps(document, indent=1).encode()
 
 
 def _lists(value: Any) -> list[list[dict[str, Any]]]:

@@ -131,7 +131,7 @@ def _collected(arguments: Sequence[str]) -> int:
     return int(pytest.main([*(word for name in plugins for word in ("-p", name)), *options, *arguments]))
 
 
-def prepared(folder: Path) -> dict[str, tuple[str, str]]:
+def base_files(folder: Path) -> dict[str, tuple[str, str]]:
     """Return sound files of every kind; a record and a calibration are made by running the commands."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = [
@@ -205,7 +205,7 @@ def commands_of(broken: Broken, base: Path) -> list[list[str]]:
     }.get(broken.kind, [["validate", name]])
 
 
-def _written(broken: Broken, folder: Path) -> None:
+def _write_file(broken: Broken, folder: Path) -> None:
     folder.mkdir()
     (folder / "fees.md").write_text("Transfers cost 2 EUR. Cards are free.", encoding="utf-8")
     table = (
@@ -246,24 +246,24 @@ def fuzz(
         seconds: no file is begun after that.
     """
     base = folder / "base"
-    sound = prepared(base)
+    sound = base_files(base)
     figures = Figures()
     worker = Worker()
     end = time.monotonic() + seconds
-    places: list[tuple[Broken, Path]] = []
+    entries: list[tuple[Broken, Path]] = []
     for number, broken in enumerate(broken_files(sound, count, seed)):
         if time.monotonic() > end:
             break
         place = folder / f"f{number}"
-        _written(broken, place)
-        places.append((broken, place))
+        _write_file(broken, place)
+        entries.append((broken, place))
         figures.files += 1
         for command in commands_of(broken, base):
             reply = worker.run(command, place)
             figures.commands += 1
             _note(figures, f"{broken.change}: evalstudio {' '.join(command)}", reply)
     worker.close()
-    for batch in _batches(places) if collect else ():
+    for batch in _batches(entries) if collect else ():
         status, output = _pytest(
             folder, ["--collect-only", "--continue-on-collection-errors", *(place.name for _, place in batch)]
         )
@@ -274,17 +274,19 @@ def fuzz(
     return figures
 
 
-def _batches(places: list[tuple[Broken, Path]]) -> Iterator[list[tuple[Broken, Path]]]:
+def _batches(entries: list[tuple[Broken, Path]]) -> Iterator[list[tuple[Broken, Path]]]:
     """Files that one pytest process collects; a configuration that is wrong ends its process, so a few stand
     alone.
     """
-    alone = [entry for entry in places if entry[0].kind in ("configuration", "calibration")]
-    together = [
-        entry for entry in places if entry[0].kind not in ("configuration", "calibration", "record", "labels")
+    single_files = [entry for entry in entries if entry[0].kind in ("configuration", "calibration")]
+    batch_files = [
+        entry
+        for entry in entries
+        if entry[0].kind not in ("configuration", "calibration", "record", "labels")
     ]
-    yield from ([entry] for entry in alone[:: max(1, len(alone) // MAX_ALONE)])
-    for start in range(0, len(together), BATCH):
-        yield together[start : start + BATCH]
+    yield from ([entry] for entry in single_files[:: max(1, len(single_files) // MAX_ALONE)])
+    for start in range(0, len(batch_files), BATCH):
+        yield batch_files[start : start + BATCH]
 
 
 def _note(figures: Figures, what: str, reply: dict[str, object]) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from fuzz.damage import Damage, damages, remove
 from fuzz.generator import WORKFLOW
 from fuzz.kinds import BASE, ROWS, FileKind, enlarged, file_kinds
-from fuzz.runner import COLLECTING_STATUSES, STATUSES, Worker, prepared, unsafe_character
+from fuzz.runner import COLLECTING_STATUSES, STATUSES, Worker, base_files, unsafe_character
 from pytest_evalstudio.contrib.validation.workflow.states import State, write_state
 
 LIMIT_S = 10.0
@@ -100,7 +100,7 @@ def _prepare(base: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    prepared(base)
+    base_files(base)
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(ROWS), base / "x.parquet")
     large = [{**ROWS[0], "context": random.Random(n).randbytes(200).hex()} for n in range(900)]
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(large), base / "large.parquet")
@@ -111,15 +111,15 @@ def _prepare(base: Path) -> None:
     assert (base / "scored.parquet" / "manifest.json").is_file(), reply
     step = base / "x_workflow_artifacts" / "1_topic_modeling"
     step.mkdir(parents=True)
-    started, ended = "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:09+00:00"
-    state = {"status": "completed", "parameters": {}, "key": "k", "started": started, "finished": ended}
-    known = {name: value for name, value in state.items() if name in State.__dataclass_fields__}
+    start, end = "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:09+00:00"
+    state = {"status": "completed", "parameters": {}, "key": "k", "started": start, "finished": end}
+    fields = {name: value for name, value in state.items() if name in State.__dataclass_fields__}
     required = {
         name: ""
         for name, entry in State.__dataclass_fields__.items()
-        if name not in known and _is_required(entry)
+        if name not in fields and _is_required(entry)
     }
-    write_state(step, State(**{**required, **known, "seconds": 9.0}))  # type: ignore[arg-type]
+    write_state(step, State(**{**required, **fields, "seconds": 9.0}))  # type: ignore[arg-type]
     (base / "x_workflow.json").write_text(json.dumps(WORKFLOW), encoding="utf-8")
 
 

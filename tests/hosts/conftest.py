@@ -21,14 +21,16 @@ def service() -> Iterator[OpenAIServer]:
 @pytest.fixture
 def model(tmp_path: Path) -> Iterator[Callable[..., ModelSession]]:
     """Opens models by host and settings, and closes them after the test."""
-    opened: list[ModelSession] = []
+    sessions: list[ModelSession] = []
 
     def make(host: str, **settings: Any) -> ModelSession:
-        opened.append(open_model("mine", {"host": host, **settings}, Registry(), folder=tmp_path, cache=None))
-        return opened[-1]
+        sessions.append(
+            open_model("mine", {"host": host, **settings}, Registry(), folder=tmp_path, cache=None)
+        )
+        return sessions[-1]
 
     yield make
-    for session in opened:
+    for session in sessions:
         session.close()
 
 

@@ -91,7 +91,7 @@ def test_a_recorded_result_takes_the_place_of_a_call() -> None:
     async def agent(prompt: str) -> str:
         return f"{get_rate(currency='NOK')} {get_rate('SEK')}"
 
-    async def asked(restored: Restored | None) -> Answer:
+    async def answer_for(restored: Restored | None) -> Answer:
         settings = {"host": "python", "target": agent}
         with open_model("m", settings, Registry(), folder=Path(), cache=None) as session:
             return (await session.ask_async([Prompt(text="q", restored=restored)]))[0]
@@ -100,11 +100,11 @@ def test_a_recorded_result_takes_the_place_of_a_call() -> None:
         ToolCall(name="get_rate", arguments={"currency": "NOK"}, result="0.9"),
         ToolCall(name="get_rate", arguments={"currency": "SEK"}, result='"none"'),
     )
-    assert asyncio.run(asked(None)).text == "9.0 9.0"
-    assert asyncio.run(asked(Restored(calls=recorded))).text == "0.9 none"
+    assert asyncio.run(answer_for(None)).text == "9.0 9.0"
+    assert asyncio.run(answer_for(Restored(calls=recorded))).text == "0.9 none"
     assert calls == ["NOK", "SEK"]
-    refused = asyncio.run(asked(Restored(calls=recorded[:1])))
+    refused = asyncio.run(answer_for(Restored(calls=recorded[:1])))
     assert 'get_rate(currency="SEK")' in refused.error
     assert calls == ["NOK", "SEK"]
-    live = asyncio.run(asked(Restored(calls=recorded[:1], live_tools=frozenset({"get_rate"}))))
+    live = asyncio.run(answer_for(Restored(calls=recorded[:1], live_tools=frozenset({"get_rate"}))))
     assert live.text == "0.9 9.0"

@@ -262,11 +262,11 @@ def test_a_callable_that_does_not_ask_for_images_is_not_called(model, chart):
 
 
 def test_a_file_that_is_gone_is_an_error_and_no_request(ask, attach):
-    lost = attach("lost.png", pictures.png((1, 1, 1)))
-    Path(lost.location).unlink()
+    attachment = attach("lost.png", pictures.png((1, 1, 1)))
+    Path(attachment.location).unlink()
     for id in (*CHAT, "anthropic_llm", "amazon_bedrock_llm", "ollama", "http"):
         settings = {"body": {"i": "{{ images }}"}} if id == "http" else {}
-        answer, requests = ask(id, Prompt(text=QUESTION, attachments=(lost,)), **settings)
+        answer, requests = ask(id, Prompt(text=QUESTION, attachments=(attachment,)), **settings)
         assert "files/lost.png: cannot be read: No such file" in answer.error, id
         assert requests == []
 

@@ -48,15 +48,15 @@ def anthropic_stream() -> Response:
     )
 
 
-def ollama_message(*, done: bool) -> dict[str, Any]:
-    counts = {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": 5} if done else {}
-    head = {"model": "served-1", "created_at": "2025-01-01T00:00:00Z", "done": done}
+def ollama_message(*, is_final: bool) -> dict[str, Any]:
+    counts = {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": 5} if is_final else {}
+    head = {"model": "served-1", "created_at": "2025-01-01T00:00:00Z", "done": is_final}
     calls = [{"function": FUNCTION}]
     return {**head, "message": {"role": "assistant", "content": "", "tool_calls": calls}, **counts}
 
 
 def ollama_end() -> dict[str, Any]:
-    return {**ollama_message(done=True), "message": {"role": "assistant", "content": ""}}
+    return {**ollama_message(is_final=True), "message": {"role": "assistant", "content": ""}}
 
 
 TOOL_USE = {"toolUseId": "c1", "name": "fee_of", "input": ARGUMENTS}
@@ -70,8 +70,8 @@ BLOCK = {"type": "tool_use", "id": "c1", "name": "fee_of", "input": ARGUMENTS}
 REPLIES: dict[tuple[str, bool], Callable[[], Response]] = {
     ("anthropic_llm", False): lambda: Response(message([BLOCK], "tool_use")),
     ("anthropic_llm", True): anthropic_stream,
-    ("ollama", False): lambda: Response(ollama_message(done=True)),
-    ("ollama", True): lambda: lines(ollama_message(done=False), ollama_end()),
+    ("ollama", False): lambda: Response(ollama_message(is_final=True)),
+    ("ollama", True): lambda: lines(ollama_message(is_final=False), ollama_end()),
     ("amazon_bedrock_llm", False): lambda: Response(CONVERSED),
 }
 
@@ -80,7 +80,7 @@ REPLIES: dict[tuple[str, bool], Callable[[], Response]] = {
 def ask(tmp_path: Path) -> Callable[[str, bool], Answer]:
     """Asks a host whose service answers with a call."""
 
-    def asked(id: str, stream: bool) -> Answer:
+    def answer_to(id: str, stream: bool) -> Answer:
         protocol = next(protocol for protocol in PROTOCOLS if protocol.id == id)
         with running(lambda _: REPLIES[id, stream](), protocol.asks, protocol.handler) as service:
             table = {"host": id, "retries": 0, **protocol.settings(service.url)}
@@ -92,7 +92,7 @@ def ask(tmp_path: Path) -> Callable[[str, bool], Answer]:
                 session.close()
         return answer
 
-    return asked
+    return answer_to
 
 
 @pytest.mark.parametrize(("id", "stream"), REPLIES, ids=lambda value: str(value))

@@ -33,6 +33,6 @@ def test_two_exceptions_that_cause_each_other_end() -> None:
 def test_the_fault_of_a_host_is_found_within_a_group() -> None:
     fault = HostFault("the service is busy")
     group = ExceptionGroup("several", [fault])
-    with pytest.raises(RuntimeError) as caught:
+    with pytest.raises(RuntimeError) as exc_info:
         raise RuntimeError("outer") from group
-    assert host_fault_in(caught.value) is fault
+    assert host_fault_in(exc_info.value) is fault

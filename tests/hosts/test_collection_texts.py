@@ -75,9 +75,9 @@ def test_a_document_whose_ingestion_failed_has_no_text(service):
 def test_a_document_that_is_still_ingested_is_named(service):
     service.fill({"fees.md": [FEES], "limits.md": [LIMITS]})
     service.set_status("limits.md", service.unfinished)
-    with pytest.raises(EvaluationError, match="still ingests") as caught:
+    with pytest.raises(EvaluationError, match="still ingests") as exc_info:
         read(service)
-    assert f"collection://kb/{service.collection}" in str(caught.value)
+    assert f"collection://kb/{service.collection}" in str(exc_info.value)
 
 
 def test_an_empty_collection_is_an_error(service):
@@ -95,9 +95,9 @@ def test_an_unknown_collection_is_an_error_with_its_status(service):
 def test_a_refused_key_is_masked(service):
     service.fill({"fees.md": [FEES]})
     service.always = Response({"message": f"bad key {KEY}"}, status=401)
-    with pytest.raises(EvaluationError, match="HTTP 401") as caught:
+    with pytest.raises(EvaluationError, match="HTTP 401") as exc_info:
         read(service)
-    assert KEY not in str(caught.value)
+    assert KEY not in str(exc_info.value)
 
 
 def test_a_redirect_to_another_address_is_refused(service):
@@ -222,9 +222,9 @@ def test_a_passing_fault_of_one_request_is_tried_again():
 )
 def test_a_wrong_name_is_a_configuration_error_without_a_request(document, words):
     service = COLLECTION_SERVICES[0]()
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         find_collection(configuration(service), document, Registry())
-    assert words in str(caught.value)
+    assert words in str(exc_info.value)
 
 
 def test_names_with_slashes_are_models_first(tmp_path: Path):

@@ -27,18 +27,18 @@ class OfOpenAI:
 
     host = "openai_rag"
     handler = None
-    kept = "vector_store_id"
+    id_key = "vector_store_id"
     path = "/v1"
 
     def __init__(self):
         self.state = OpenAIFiles()
 
     @property
-    def made(self):
-        return self.state.made
+    def creations(self):
+        return self.state.creations
 
     @property
-    def left(self):
+    def contents(self):
         return {id: [self.state.files[file][0] for file in files] for id, files in self.state.stores.items()}
 
     def lose(self):
@@ -50,18 +50,18 @@ class OfH2OGPTe:
 
     host = "h2ogpte"
     handler = H2OGPTeHandler
-    kept = "collection_id"
+    id_key = "collection_id"
     path = ""
 
     def __init__(self):
         self.state = H2OGPTe()
 
     @property
-    def made(self):
+    def creations(self):
         return len(self.state.created)
 
     @property
-    def left(self):
+    def contents(self):
         return self.state.collections
 
     def lose(self):
@@ -73,9 +73,9 @@ def service(request, monkeypatch):
     monkeypatch.setattr(retrying, "FIRST_WAIT_S", 0.02)
     monkeypatch.setattr(corpora, "OTHERS_S", 0.02)
     service = request.param()
-    with running(service.state, handler=service.handler) as served:
-        service.url = served.url + service.path
-        service.requests = served.requests
+    with running(service.state, handler=service.handler) as server:
+        service.url = server.url + service.path
+        service.requests = server.requests
         yield service
 
 
@@ -112,45 +112,45 @@ def ask(service, documents, tmp_path):
 
 
 def test_a_collection_has_the_documents_and_is_removed_at_the_end(ask, service, documents):
-    seen = {}
+    snapshot = {}
 
     def look(session):
-        seen.update(service.left)
-        assert session.collections == {documents: next(iter(service.left))}
+        snapshot.update(service.contents)
+        assert session.collections == {documents: next(iter(service.contents))}
 
     assert ask(before_close=look).text == ANSWER
-    assert list(seen.values()) == [["fees.md", "limits.md"]]
-    assert service.made == 1
-    assert service.left == {}
+    assert list(snapshot.values()) == [["fees.md", "limits.md"]]
+    assert service.creations == 1
+    assert service.contents == {}
 
 
 def test_a_kept_collection_is_used_by_the_next_run(ask, service):
     ask(keep_collection=True)
-    assert len(service.left) == 1
+    assert len(service.contents) == 1
     assert ask(keep_collection=True).text == ANSWER
-    assert service.made == 1
+    assert service.creations == 1
     ask()  # and removed when it is not to be kept any more
-    assert service.left == {}
+    assert service.contents == {}
 
 
 def test_a_changed_document_is_ingested_again(ask, service, documents):
     ask(keep_collection=True)
     Path(documents[0]).write_text("A transfer costs 6 USD.", encoding="utf-8")
     ask(keep_collection=True)
-    assert service.made == 2
+    assert service.creations == 2
 
 
 def test_another_account_shares_no_collection(ask, service):
     ask(keep_collection=True)
     ask(keep_collection=True, api_key="sk-another-account-1")
-    assert service.made == 2
+    assert service.creations == 2
 
 
 def test_a_collection_that_the_service_lost_is_made_again(ask, service):
     ask(keep_collection=True)
     service.lose()
     assert ask(keep_collection=True).text == ANSWER
-    assert service.made == 2
+    assert service.creations == 2
 
 
 def test_two_runs_at_once_share_a_collection(ask, service):
@@ -166,8 +166,8 @@ def test_two_runs_at_once_share_a_collection(ask, service):
     for thread in threads:
         thread.join()
     assert [answer.text for answer in answers] == [ANSWER] * 2
-    assert service.made == 1
-    assert service.left == {}
+    assert service.creations == 1
+    assert service.contents == {}
 
 
 def test_a_document_that_cannot_be_ingested_leaves_nothing_half_ready(ask, service):
@@ -176,30 +176,30 @@ def test_a_document_that_cannot_be_ingested_leaves_nothing_half_ready(ask, servi
     assert "the documents could not be ingested" in answer.error
     assert "limits.md" in answer.error
     assert "no text" in answer.error
-    assert service.left == {}
+    assert service.contents == {}
     service.state.fails = ""
     assert ask().text == ANSWER
-    assert service.made == 2
+    assert service.creations == 2
 
 
 def test_an_existing_collection_is_used_and_kept(ask, service):
     ask(keep_collection=True)
-    [collection] = service.left
-    assert ask(**{service.kept: collection}, corpus=()).text == ANSWER
-    assert service.made == 1
-    assert list(service.left) == [collection]
+    [collection] = service.contents
+    assert ask(**{service.id_key: collection}, corpus=()).text == ANSWER
+    assert service.creations == 1
+    assert list(service.contents) == [collection]
 
 
 def test_equal_documents_are_uploaded_once_and_names_stay_apart(ask, service, tmp_path):
     for folder, text in (("a", "one"), ("b", "two"), ("c", "one")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "x.md").write_text(text, encoding="utf-8")
-    seen = []
+    names = []
     ask(
         corpus=tuple(str(tmp_path / folder / "x.md") for folder in "abc"),
-        before_close=lambda session: seen.extend(service.left.values()),
+        before_close=lambda session: names.extend(service.contents.values()),
     )
-    assert seen == [["x.md", "x-2.md"]]
+    assert names == [["x.md", "x-2.md"]]
 
 
 def test_a_missing_document_is_named(ask, documents):
@@ -213,39 +213,39 @@ def test_a_test_without_documents_is_named(ask):
 
 def test_without_a_cache_collections_are_made_and_removed(ask, service):
     assert ask(cache=False).text == ANSWER
-    assert (service.made, service.left) == (1, {})
+    assert (service.creations, service.contents) == (1, {})
 
 
 def test_an_existing_collection_is_always_kept(ask, service):
     with pytest.raises(ConfigurationError, match="an existing collection is always kept"):
-        ask(**{service.kept: "c", "keep_collection": True})
+        ask(**{service.id_key: "c", "keep_collection": True})
 
 
 def test_many_documents_show_progress_and_are_ingested_in_batches(tmp_path, monkeypatch):
-    shown = []
+    reports = []
     monkeypatch.setattr(
-        "pytest_evalstudio.asking.hosts.report_ingestion", lambda *progress: shown.append(progress)
+        "pytest_evalstudio.asking.hosts.report_ingestion", lambda *progress: reports.append(progress)
     )
     paths = []
     for number in range(120):
         (tmp_path / f"{number}.md").write_text(f"Document {number}.", encoding="utf-8")
         paths.append(str(tmp_path / f"{number}.md"))
     state = H2OGPTe()
-    with running(state, handler=H2OGPTeHandler) as served:
-        table = {"host": "h2ogpte", "url": served.url, "api_key": KEY}
+    with running(state, handler=H2OGPTeHandler) as server:
+        table = {"host": "h2ogpte", "url": server.url, "api_key": KEY}
         with open_model("mine", table, Registry(), folder=tmp_path, cache=None) as session:
             [answer] = session.ask([Prompt(text="q", corpus=tuple(paths))])
     assert answer.text == ANSWER
     assert list(map(len, state.ingestions)) == [50, 50, 20]
-    assert shown[0] == ("uploaded documents", 1, 120)
-    assert shown[-1] == ("ingested documents", 120, 120)
+    assert reports[0] == ("uploaded documents", 1, 120)
+    assert reports[-1] == ("ingested documents", 120, 120)
 
 
 def test_files_of_an_agent_are_artifacts(tmp_path):
     state = H2OGPTe()
     state.files = {"f1": ("../../report.csv", b"a,b\n1,2\n"), "f2": ("plot.png", b"PNG")}
-    with running(state, handler=H2OGPTeHandler) as served, AnswerCache(tmp_path / "cache") as store:
-        table = {"host": "h2ogpte_llm", "url": served.url, "api_key": KEY, "llm_args": {"use_agent": True}}
+    with running(state, handler=H2OGPTeHandler) as server, AnswerCache(tmp_path / "cache") as store:
+        table = {"host": "h2ogpte_llm", "url": server.url, "api_key": KEY, "llm_args": {"use_agent": True}}
         with open_model("mine", table, Registry(), folder=tmp_path, cache=store) as session:
             [answer] = session.ask([Prompt(text="q")])
     folder = tmp_path / "cache" / "artifacts" / "msg-2"
@@ -257,8 +257,8 @@ def test_files_of_an_agent_are_artifacts(tmp_path):
 def test_files_of_an_agent_in_several_folders_are_all_kept(tmp_path):
     state = H2OGPTe()
     state.files = {"f1": ("a/x.txt", b"first"), "f2": ("b/x.txt", b"second")}
-    with running(state, handler=H2OGPTeHandler) as served, AnswerCache(tmp_path / "cache") as store:
-        table = {"host": "h2ogpte_llm", "url": served.url, "api_key": KEY, "llm_args": {"use_agent": True}}
+    with running(state, handler=H2OGPTeHandler) as server, AnswerCache(tmp_path / "cache") as store:
+        table = {"host": "h2ogpte_llm", "url": server.url, "api_key": KEY, "llm_args": {"use_agent": True}}
         with open_model("mine", table, Registry(), folder=tmp_path, cache=store) as session:
             [answer] = session.ask([Prompt(text="q")])
     assert [Path(path).read_bytes() for path in answer.artifacts] == [b"first", b"second"]
@@ -271,14 +271,14 @@ def test_files_of_an_agent_are_checked_in_a_run_and_kept_beside_a_lab(pytester, 
     project.suite({"key": "k", "prompt": "Write a report."})
     monkeypatch.chdir(project.folder)
     monkeypatch.setenv("H2OGPTE_KEY", KEY)
-    with running(state, handler=H2OGPTeHandler) as served:
+    with running(state, handler=H2OGPTeHandler) as server:
         project.write(
             "evalstudio.toml",
             f"""evaluators = ["agent_sanity_check"]
             [[model]]
             name = "agent"
             host = "h2ogpte_llm"
-            url = "{served.url}"
+            url = "{server.url}"
             api_key = "${{H2OGPTE_KEY}}"
             llm_args = {{ use_agent = true }}""",
         )
@@ -296,8 +296,8 @@ def test_files_of_an_agent_are_checked_in_a_run_and_kept_beside_a_lab(pytester, 
 
 def test_assistants_answer_without_contexts_and_say_so(tmp_path, documents):
     state = OpenAIFiles()
-    with running(state) as served:
-        table = {"host": "openai_rag", "url": f"{served.url}/v1", "llm_model_name": "m", "api_key": KEY}
+    with running(state) as server:
+        table = {"host": "openai_rag", "url": f"{server.url}/v1", "llm_model_name": "m", "api_key": KEY}
         settings = {
             "api": "assistants",
             "assistant_kwargs": {"description": "d"},
@@ -312,7 +312,7 @@ def test_assistants_answer_without_contexts_and_say_so(tmp_path, documents):
     assert "does not return the retrieved chunks" in notes[0]
     bodies = {
         request.path: request.body
-        for request in served.requests
+        for request in server.requests
         if request.method == "POST" and b"{" in request.content[:1]
     }
     assert bodies["/v1/assistants"]["description"] == "d"
@@ -331,8 +331,8 @@ def test_an_assistant_that_could_not_be_made_is_made_for_the_next_question(tmp_p
             return Response({"error": {"message": "slow down"}}, status=400)
         return state(request)
 
-    with running(refusing_once) as served:
-        table = {"host": "openai_rag", "url": f"{served.url}/v1", "llm_model_name": "m", "api_key": KEY}
+    with running(refusing_once) as server:
+        table = {"host": "openai_rag", "url": f"{server.url}/v1", "llm_model_name": "m", "api_key": KEY}
         with open_model(
             "mine", {**table, "api": "assistants"}, Registry(), folder=tmp_path, cache=None
         ) as session:

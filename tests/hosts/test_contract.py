@@ -34,7 +34,7 @@ def service(protocol):
 
 
 @pytest.fixture
-def asked(protocol, service, tmp_path):
+def ask_host(protocol, service, tmp_path):
     """Open the host on its service and ask the question."""
     document = tmp_path / "fees.md"
     document.write_text("A transfer costs 5 USD.", encoding="utf-8")
@@ -56,8 +56,8 @@ def failing(protocol, status, text="scripted", **headers):
 
 
 @by_id
-def test_an_answer_has_text_usage_duration_and_the_model_that_served_it(protocol, asked):
-    [answer] = asked()
+def test_an_answer_has_text_usage_duration_and_the_model_that_served_it(protocol, ask_host):
+    [answer] = ask_host()
     assert (answer.text, answer.error, answer.context) == (ANSWER, "", protocol.context)
     assert answer.duration_s > 0
     if protocol.id != "amazon_bedrock_rag":  # it reports neither
@@ -66,48 +66,48 @@ def test_an_answer_has_text_usage_duration_and_the_model_that_served_it(protocol
 
 
 @by_id
-def test_the_question_reaches_the_service_as_it_is(protocol, asked, service):
+def test_the_question_reaches_the_service_as_it_is(protocol, ask_host, service):
     question = 'Näive "fee" \\ {{ x }} 日本?'
-    asked([question])
+    ask_host([question])
     assert [protocol.question_of(request) for request in service.questions] == [question]
 
 
 @by_id
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_key_ends_the_asking(protocol, asked, service, status):
+def test_a_refused_key_ends_the_asking(protocol, ask_host, service, status):
     service.always = failing(protocol, status)
-    answers = asked([f"question {number}" for number in range(6)], concurrency=1)
+    answers = ask_host([f"question {number}" for number in range(6)], concurrency=1)
     assert f"HTTP {status}" in answers[0].error
     assert all("not asked" in answer.error for answer in answers[1:])
     assert len(service.questions) == 1
 
 
 @by_id
-def test_an_unknown_address_is_asked_once(protocol, asked, service):
+def test_an_unknown_address_is_asked_once(protocol, ask_host, service):
     service.always = failing(protocol, 404)
-    [answer] = asked()
+    [answer] = ask_host()
     assert "HTTP 404" in answer.error
     assert len(service.questions) == 1
 
 
 @by_id
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_passing_fault_is_asked_again(protocol, asked, service, status):
+def test_a_passing_fault_is_asked_again(protocol, ask_host, service, status):
     service.faults = [failing(protocol, status)]
-    [answer] = asked()
+    [answer] = ask_host()
     assert (answer.text, answer.retries, answer.error) == (ANSWER, 1, "")
 
 
 @by_id
-def test_retry_after_is_honoured(protocol, asked, service):
+def test_retry_after_is_honoured(protocol, ask_host, service):
     service.faults = [failing(protocol, 429, **{"Retry-After": "0.3"})]
-    [answer] = asked()
+    [answer] = ask_host()
     assert answer.text == ANSWER
     assert service.times[1] - service.times[0] >= 0.3
 
 
 @by_id
-def test_a_slow_service_runs_into_the_time_limit(protocol, asked, service):
+def test_a_slow_service_runs_into_the_time_limit(protocol, ask_host, service):
     normal = protocol.respond
 
     def slow(request):
@@ -115,7 +115,7 @@ def test_a_slow_service_runs_into_the_time_limit(protocol, asked, service):
         return response if not protocol.asks(request) else Response(response.body, delay_s=0.8)
 
     service.protocol = slow
-    [answer] = asked(timeout_s=0.25, retries=0)
+    [answer] = ask_host(timeout_s=0.25, retries=0)
     assert "no answer within 0.25 s" in answer.error
 
 
@@ -125,9 +125,9 @@ def test_a_slow_service_runs_into_the_time_limit(protocol, asked, service):
     [Response(reset=True), Response({"answer": "x" * 500}, half=True)],
     ids=["reset", "half"],
 )
-def test_a_broken_connection_is_tried_again(protocol, asked, service, fault):
+def test_a_broken_connection_is_tried_again(protocol, ask_host, service, fault):
     service.faults = [fault]
-    [answer] = asked()
+    [answer] = ask_host()
     assert (answer.text, answer.retries) == (ANSWER, 1)
 
 
@@ -137,9 +137,9 @@ def test_a_broken_connection_is_tried_again(protocol, asked, service, fault):
     [b"{broken", b"[1, 2]", b"{}", b"null", b"\xff\xfe\x00"],
     ids=["half", "list", "object", "null", "bytes"],
 )
-def test_garbage_under_200_is_an_error_of_that_case(protocol, asked, service, body):
+def test_garbage_under_200_is_an_error_of_that_case(protocol, ask_host, service, body):
     service.always = Response(body)
-    [answer] = asked(retries=0)
+    [answer] = ask_host(retries=0)
     assert answer.error
     assert answer.text == ""
     assert "Traceback" not in answer.error
@@ -149,9 +149,9 @@ def test_garbage_under_200_is_an_error_of_that_case(protocol, asked, service, bo
 def test_nobody_at_the_address_is_an_error_that_names_it(protocol, tmp_path):
     document = tmp_path / "fees.md"
     document.write_text("A transfer costs 5 USD.", encoding="utf-8")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, not listening
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    with socket.socket() as bound_socket:
+        bound_socket.bind(("127.0.0.1", 0))  # bound, not listening
+        url = f"http://127.0.0.1:{bound_socket.getsockname()[1]}"
         table = {"host": protocol.id, "retries": 0, **protocol.settings(url)}
         with open_model("mine", table, Registry(), folder=tmp_path, cache=None) as session:
             [answer] = session.ask([Prompt(text=QUESTION, corpus=(str(document),))])
@@ -160,34 +160,34 @@ def test_nobody_at_the_address_is_an_error_that_names_it(protocol, tmp_path):
 
 
 @streaming
-def test_a_stream_is_joined_and_the_first_part_is_timed(protocol, asked, service):
+def test_a_stream_is_joined_and_the_first_part_is_timed(protocol, ask_host, service):
     service.always = protocol.streams(0.05)
-    [answer] = asked(stream=True)
+    [answer] = ask_host(stream=True)
     assert (answer.text, answer.error) == (ANSWER, "")
     assert 0 < answer.first_token_s < answer.duration_s
 
 
 @streaming
-def test_a_stream_that_breaks_is_tried_again(protocol, asked, service):
-    whole = protocol.streams(0.0)
-    service.faults = [Response(parts=whole.parts[:2], headers=whole.headers, half=True)]
+def test_a_stream_that_breaks_is_tried_again(protocol, ask_host, service):
+    full_stream = protocol.streams(0.0)
+    service.faults = [Response(parts=full_stream.parts[:2], headers=full_stream.headers, half=True)]
     service.protocol = lambda request: protocol.streams(0.0)
-    [answer] = asked(stream=True)
+    [answer] = ask_host(stream=True)
     assert (answer.text, answer.retries) == (ANSWER, 1)
 
 
 @streaming
-def test_a_stream_that_is_too_slow_runs_into_the_time_limit(protocol, asked, service):
+def test_a_stream_that_is_too_slow_runs_into_the_time_limit(protocol, ask_host, service):
     service.always = protocol.streams(0.4)
-    [answer] = asked(stream=True, timeout_s=0.3, retries=0)
+    [answer] = ask_host(stream=True, timeout_s=0.3, retries=0)
     assert "no answer within 0.3 s" in answer.error
 
 
 @by_id
 @pytest.mark.parametrize("status", [200, 400, 401, 500])
-def test_a_key_that_the_service_repeats_is_masked(protocol, asked, service, status, tmp_path):
+def test_a_key_that_the_service_repeats_is_masked(protocol, ask_host, service, status, tmp_path):
     service.always = failing(protocol, status, f"Incorrect key: {KEY}, Bearer {KEY}")
-    [answer] = asked(retries=0)
+    [answer] = ask_host(retries=0)
     assert answer.error
     assert KEY not in answer.error
 
@@ -202,6 +202,6 @@ def test_a_missing_client_is_named_with_the_command_that_installs_it(
         importlib.util, "find_spec", lambda name, *rest: None if name in clients else find_spec(name, *rest)
     )
     table = {"host": protocol.id, **protocol.settings(service.url)}
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         open_model("mine", table, Registry(), folder=tmp_path, cache=None)
-    assert f'pip install "pytest-evalstudio[{protocol.extra}]"' in str(caught.value)
+    assert f'pip install "pytest-evalstudio[{protocol.extra}]"' in str(exc_info.value)

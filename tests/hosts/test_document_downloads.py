@@ -87,17 +87,17 @@ def test_what_cannot_be_downloaded_is_told(site, tmp_path, page, fault, retry):
 
 @pytest.fixture
 def names(monkeypatch):
-    """Addresses by host name, in place of those of the system; `asked` has the names in order."""
+    """Addresses by host name, in place of those of the system; `lookups` has the names in order."""
     table = {"public.example": "93.184.216.34", "2130706433": "127.0.0.1"}
     table |= dict.fromkeys(("inside.example", "localhost"), "127.0.0.1")
-    asked: list[str] = []
+    lookups: list[str] = []
 
     def resolve(host, port, *args, **settings):
-        asked.append(host)
+        lookups.append(host)
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (table.get(host, host), port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    return SimpleNamespace(table=table, asked=asked)
+    return SimpleNamespace(table=table, lookups=lookups)
 
 
 def told_of(action) -> HostFault:
@@ -154,7 +154,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(tmp_path, names, mo
     monkeypatch.setattr(socket, "create_connection", connect)
     told_of(lambda: download("http://public.example/x", tmp_path))
     assert connected == [("93.184.216.34", 80)]
-    assert names.asked == ["public.example"]
+    assert names.lookups == ["public.example"]
 
 
 def test_a_chain_of_redirects_ends(site, tmp_path):

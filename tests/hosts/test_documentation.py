@@ -87,10 +87,16 @@ def test_a_documented_model_answers(
     if collection := settings.get("collection_id"):
         respond.collections[collection] = ["fees.md"]  # type: ignore[attr-defined]
     with running(respond, use.protocol.asks, use.handler) as service:
-        needed = use.protocol.settings(service.url)
-        table = {name: needed[name] for name in ("region", "access_key", "secret_key") if name in needed}
+        protocol_settings = use.protocol.settings(service.url)
+        table = {
+            name: protocol_settings[name]
+            for name in ("region", "access_key", "secret_key")
+            if name in protocol_settings
+        }
         table |= {name: value for name, value in settings.items() if name not in ("proxy", "ca_file")}
-        table["url"] = service.url + urlsplit(settings["url"]).path if "url" in settings else needed["url"]
+        table["url"] = (
+            service.url + urlsplit(settings["url"]).path if "url" in settings else protocol_settings["url"]
+        )
         session = open_model(
             "documented", {**table, "retries": 0, "timeout_s": 60}, Registry(), folder=tmp_path, cache=None
         )

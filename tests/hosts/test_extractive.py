@@ -109,18 +109,18 @@ def test_a_question_without_documents_is_an_error(ask):
 
 def test_a_missing_document_is_an_error_of_the_cases_that_need_it(model, tmp_path):
     (tmp_path / "here.txt").write_text("Cards are free.", encoding="utf-8")
-    here, gone = str(tmp_path / "here.txt"), str(tmp_path / "gone.txt")
+    local_path, missing_path = str(tmp_path / "here.txt"), str(tmp_path / "gone.txt")
     fine, *broken = model("extractive").ask(
-        [Prompt(text="cards", corpus=(place,)) for place in (here, gone, gone)]
+        [Prompt(text="cards", corpus=(place,)) for place in (local_path, missing_path, missing_path)]
     )
     assert fine.text == "Cards are free."
     assert all("gone.txt: there is no such document" in answer.error for answer in broken)
 
 
 def test_a_document_outside_the_folder_is_cited_by_name_only(model, tmp_path_factory):
-    outside = tmp_path_factory.mktemp("elsewhere") / "far.txt"
-    outside.write_text("Cards are free.", encoding="utf-8")
-    assert model("extractive").ask([Prompt(text="cards", corpus=(str(outside),))])[0].context_sources == (
+    far_file = tmp_path_factory.mktemp("elsewhere") / "far.txt"
+    far_file.write_text("Cards are free.", encoding="utf-8")
+    assert model("extractive").ask([Prompt(text="cards", corpus=(str(far_file),))])[0].context_sources == (
         "far.txt",
     )
 
@@ -137,9 +137,9 @@ def test_a_document_outside_the_folder_is_cited_by_name_only(model, tmp_path_fac
     ],
 )
 def test_parameters_that_make_no_sense_are_told(model, settings, fault):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         model("extractive", **settings)
-    assert fault in str(told.value)
+    assert fault in str(exc_info.value)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_ranking_is_that_of_bm25s(texts: list[list[str]], query: list[str]) -> N
     bm25s = pytest.importorskip("bm25s")
     reference = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
     reference.index(texts, show_progress=False)
-    known = [word for word in query if word in reference.vocab_dict]
-    expected = reference.get_scores(known).tolist() if known else [0.0] * len(texts)
+    known_words = [word for word in query if word in reference.vocab_dict]
+    expected = reference.get_scores(known_words).tolist() if known_words else [0.0] * len(texts)
 
     assert bm25(texts)(query) == pytest.approx(expected, abs=1e-5)

@@ -57,25 +57,25 @@ def answer_of(model, tmp_path, id, change):
 
 
 @pytest.mark.parametrize(
-    ("id", "sent", "reason"),
-    [(id, sent, reason) for id, reasons in REASONS.items() for sent, reason in reasons.items()],
+    ("id", "raw_reason", "reason"),
+    [(id, raw_reason, reason) for id, reasons in REASONS.items() for raw_reason, reason in reasons.items()],
 )
-def test_the_reason_of_a_service_is_a_code(model, tmp_path, id, sent, reason):
+def test_the_reason_of_a_service_is_a_code(model, tmp_path, id, raw_reason, reason):
     def change(body):
         *path, name = NAMES[id]
         for key in path:
             body = body[key]
-        body[name] = sent
+        body[name] = raw_reason
 
     answer = answer_of(model, tmp_path, id, change)
     assert (answer.error, answer.finish_reason) == ("", reason)
     assert answer.text
 
 
-@pytest.mark.parametrize(("sent", "reason"), [("max_output_tokens", "length"), ("content_filter",) * 2])
-def test_a_response_of_openai_says_why_it_is_incomplete(model, tmp_path, sent, reason):
+@pytest.mark.parametrize(("raw_reason", "reason"), [("max_output_tokens", "length"), ("content_filter",) * 2])
+def test_a_response_of_openai_says_why_it_is_incomplete(model, tmp_path, raw_reason, reason):
     def change(body):
-        body |= {"status": "incomplete", "incomplete_details": {"reason": sent}}
+        body |= {"status": "incomplete", "incomplete_details": {"reason": raw_reason}}
 
     answer = answer_of(model, tmp_path, "openai_rag", change)
     assert (answer.error, answer.finish_reason) == ("", reason)

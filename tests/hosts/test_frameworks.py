@@ -6,6 +6,7 @@ Objects with the attributes of the frameworks take their place here; `tox -e ada
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from pytest_evalstudio.hosts._frameworks.parts import (
     text_of_blocks,
 )
 from pytest_evalstudio.hosts._frameworks.reading import FRAMEWORKS, framework_answer
+from support.children import LONGEST_WAIT_S
 from support.prompts import ask_for
 
 
@@ -34,8 +36,8 @@ def of(package: str, **attributes: Any) -> Any:
     return type("Result", (Item,), {"__module__": f"{package}.results"})(**attributes)
 
 
-def usage(sent: int, received: int) -> Item:
-    return Item(input_tokens=sent, output_tokens=received)
+def usage(input_count: int, output_count: int) -> Item:
+    return Item(input_tokens=input_count, output_tokens=output_count)
 
 
 def langgraph(**changes: Any) -> dict[str, Any]:
@@ -297,8 +299,8 @@ def test_haystack_generators_without_chat_and_builders_of_answers() -> None:
         "m",
     )
     document = of("haystack", content="Fees.", meta={}, score=None)
-    built = to_answer({"builder": {"answers": [of("haystack", data="4", documents=[document])]}}, "ask")
-    assert (built.text, built.context, built.context_sources, built.usage) == ("4", ("Fees.",), (), {})
+    answer = to_answer({"builder": {"answers": [of("haystack", data="4", documents=[document])]}}, "ask")
+    assert (answer.text, answer.context, answer.context_sources, answer.usage) == ("4", ("Fees.",), (), {})
 
 
 def test_a_query_engine_of_llama_index_without_an_answer_is_empty() -> None:
@@ -339,10 +341,10 @@ def test_results_are_found_in_linear_time(ids: Callable[[int], Iterable[int]]) -
         calls = Calls()
         for number in range(count):
             calls.begin("fee", {}, str(number))
-        started = time.process_time()
+        start = time.process_time()
         for number in ids(count):
             calls.end(str(number), "4")
-        return time.process_time() - started
+        return time.process_time() - start
 
     assert min(seconds(16_000) for _ in range(3)) < 24 * min(seconds(2_000) for _ in range(3)) + 0.02
 
@@ -463,8 +465,16 @@ def test_a_stream_that_breaks_off_is_an_error(model: Callable[..., Any]) -> None
 
 
 def test_streams_of_several_questions_are_read_at_the_same_time(model: Callable[..., Any]) -> None:
-    session = model("python", target=lambda prompt: STREAMS["query engine"](), concurrency=8)
-    start = time.perf_counter()
+    meeting = threading.Barrier(8)
+
+    def parts_together() -> Iterator[str]:
+        yield "It "
+        meeting.wait(LONGEST_WAIT_S)  # an error, if not all streams are read at the same time
+        yield "is 4."
+
+    def engine(prompt: str) -> Any:
+        return stream_of("StreamingResponse", response_gen=parts_together(), response_txt=None)
+
+    session = model("python", target=engine, concurrency=8)
     answers = session.ask(ask_for(*map(str, range(8))))
     assert {answer.text for answer in answers} == {"It is 4."}
-    assert time.perf_counter() - start < 8 * 0.1

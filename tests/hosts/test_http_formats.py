@@ -30,7 +30,7 @@ def ask(model: Callable[..., Any]) -> Callable[..., Answer]:
     return answer
 
 
-def sent(*parts: str | bytes, kind: str = "text/plain", **options: Any) -> Response:
+def response_of(*parts: str | bytes, kind: str = "text/plain", **options: Any) -> Response:
     encoded = [part if isinstance(part, bytes) else part.encode() for part in parts]
     return Response(parts=encoded, headers={"Content-Type": kind}, **options)
 
@@ -46,7 +46,7 @@ def events(texts: Sequence[str]) -> str:
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_plain_text_is_the_answer_however_it_arrives(ask, size):
-    answer = ask(sent(*in_bytes(TEXT, size)), format="text")
+    answer = ask(response_of(*in_bytes(TEXT, size)), format="text")
     assert (answer.text, answer.error) == (TEXT, "")
     assert answer.first_token_s is not None
 
@@ -56,7 +56,7 @@ def test_plain_text_is_the_answer_however_it_arrives(ask, size):
 def test_plain_text_events_are_joined(ask, size, end):
     body = events(["The fee", " is 5 USD.\nIt is due", " on Monday. 日本 a\u2028b"]) + "data: [DONE]\n\n"
     answer = ask(
-        sent(*in_bytes(body.replace("\n", end), size), kind="text/event-stream"), format="text_events"
+        response_of(*in_bytes(body.replace("\n", end), size), kind="text/event-stream"), format="text_events"
     )
     assert (answer.text, answer.error) == ("The fee is 5 USD.\nIt is due on Monday. 日本 a\u2028b", "")
 
@@ -64,7 +64,7 @@ def test_plain_text_events_are_joined(ask, size, end):
 def test_events_that_are_no_text_are_left_out(ask):
     names = "event: metadata\ndata: {}\n\nevent: data\ndata: 5\n\ndata:  USD\n\nevent: end\ndata: x\n\n"
     body = f": comment\n\n{names}"
-    assert ask(sent(body), format="text_events").text == "5 USD"
+    assert ask(response_of(body), format="text_events").text == "5 USD"
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
@@ -77,7 +77,7 @@ def test_lines_of_json_are_joined(ask, size, last):
     ]
     body = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines) + last
     answer = ask(
-        sent(*in_bytes(body, size), kind="application/x-ndjson"),
+        response_of(*in_bytes(body, size), kind="application/x-ndjson"),
         format="ndjson",
         reply={"answer": "/text", "context": "/hits", "cost": "/cost"},
     )
@@ -89,7 +89,7 @@ def test_lines_of_json_are_joined(ask, size, last):
 @pytest.mark.parametrize("settings", [{"stream": True}, {"format": "events"}])
 def test_events_with_json_are_joined(ask, settings):
     body = events([json.dumps({"answer": "5\u2028 "}, ensure_ascii=False), json.dumps({"answer": "USD"})])
-    assert ask(sent(body), **settings).text == "5\u2028 USD"
+    assert ask(response_of(body), **settings).text == "5\u2028 USD"
 
 
 BROKEN_OFF = "ended the stream before the answer was complete; check the service"
@@ -107,7 +107,7 @@ BROKEN_OFF = "ended the stream before the answer was complete; check the service
     ids=["text", "text events", "lines", "events", "json"],
 )
 def test_a_crash_in_the_middle_is_no_missing_connection(ask, settings, parts):
-    answer = ask(sent(*parts, half=True), **settings)
+    answer = ask(response_of(*parts, half=True), **settings)
     assert BROKEN_OFF in answer.error
     assert "no connection" not in answer.error
     assert (answer.text, answer.error_cause.partition(" ")[0]) == ("", "reply_broken_off")
@@ -128,7 +128,7 @@ def test_a_stream_that_is_cut_cleanly_is_seen_too(ask, settings, body):
 
 
 def test_a_stream_that_broke_off_is_asked_again(model):
-    responses = [sent("The fee is", half=True), sent(TEXT)]
+    responses = [response_of("The fee is", half=True), response_of(TEXT)]
     with running(lambda request: responses.pop(0), lambda request: True) as service:
         [answer] = model("http", url=service.url, format="text").ask(ASK)
     assert (answer.text, answer.retries) == (TEXT, 1)
@@ -137,19 +137,19 @@ def test_a_stream_that_broke_off_is_asked_again(model):
 @pytest.mark.parametrize("format", ["events", "text_events"])
 def test_an_event_that_is_an_error_is_a_fault(ask, format):
     body = 'data: {"answer": "The fee"}\n\nevent: error\ndata: out of memory\n\n'
-    answer = ask(sent(body), format=format)
+    answer = ask(response_of(body), format=format)
     assert "ended the stream with an error: out of memory" in answer.error
 
 
 def test_an_error_in_a_line_is_a_fault(ask):
     body = '{"answer": "The fee"}\n{"error": "out of memory"}\n'
-    answer = ask(sent(body), format="ndjson", reply={"answer": "/answer", "error": "/error"})
+    answer = ask(response_of(body), format="ndjson", reply={"answer": "/answer", "error": "/error"})
     assert "answered with an error: out of memory" in answer.error
 
 
 @pytest.mark.parametrize("format", ["text", "text_events"])
 def test_a_page_in_place_of_a_text_is_a_fault(ask, format):
-    answer = ask(sent("<html>Please log in</html>", kind="text/html; charset=utf-8"), format=format)
+    answer = ask(response_of("<html>Please log in</html>", kind="text/html; charset=utf-8"), format=format)
     assert "sent a page of HTML and no text: <html>Please log in</html>" in answer.error
 
 
@@ -159,12 +159,12 @@ def test_a_wrong_status_is_no_text(ask):
 
 
 def test_a_line_that_is_no_json_names_the_format(ask):
-    answer = ask(sent("The fee\nis 5 USD\n"), format="ndjson")
+    answer = ask(response_of("The fee\nis 5 USD\n"), format="ndjson")
     assert "sent an event that is not JSON but 'The fee'; check url and format" in answer.error
 
 
 def test_plain_text_without_its_format_names_the_option(ask):
-    assert "is not JSON but 'The fee'; check url and format" in ask(sent("The fee")).error
+    assert "is not JSON but 'The fee'; check url and format" in ask(response_of("The fee")).error
 
 
 @pytest.mark.parametrize(

@@ -42,17 +42,17 @@ def short_polls(monkeypatch):
 
 def questions_of(use, folder):
     """Return the right reply to a question, None where the use asks by several requests."""
-    normal, seen = use.respond(), []
+    normal, right_replies = use.respond(), []
 
     def respond(request):
         reply = normal(request)
         if use.protocol.asks(request):
-            seen.append(reply)
+            right_replies.append(reply)
         return reply
 
     with running(respond, lambda request: False, use.handler) as service:
         performed(use, service.url, folder)
-    return seen[0] if len(seen) == 1 else None
+    return right_replies[0] if len(right_replies) == 1 else None
 
 
 @pytest.mark.slow

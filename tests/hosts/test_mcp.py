@@ -126,12 +126,12 @@ def plain_server(tmp_path: Path) -> dict[str, Any]:
 def ask(tmp_path: Path) -> Iterator[Ask]:
     sessions = []
 
-    def asked(prompts: list[str], **settings: Any) -> list[Answer]:
+    def answers_to(prompts: list[str], **settings: Any) -> list[Answer]:
         table = {"host": "mcp", "retries": 0, **settings}
         sessions.append(open_model("desk", table, Registry(), folder=tmp_path, cache=None))
         return sessions[-1].ask([Prompt(text=prompt) for prompt in prompts])
 
-    yield asked
+    yield answers_to
     for session in sessions:
         session.close()
 
@@ -216,9 +216,9 @@ def test_a_line_without_an_end_closes_the_connection_within_bounded_memory(
 ) -> None:
     flood = call("chat", words="x" * 100_000, times=1_000)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    flooded, answered = ask([flood, call("chat", words="", times=0)], **plain_server)
+    flooded, answer = ask([flood, call("chat", words="", times=0)], **plain_server)
     assert "during the call: the server wrote a line of more than 20,000,000 bytes; check" in flooded.error
-    assert answered.text == "done"
+    assert answer.text == "done"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000  # kB, on Linux
 
 
@@ -255,10 +255,10 @@ def test_definitions_of_tools_are_kept_and_compared(server: Path, tmp_path: Path
         f'[[model]]\nname = "desk"\nhost = "mcp"\ncommand = {json.dumps(sys.executable)}\nargs = {args}\n',
         encoding="utf-8",
     )
-    written = evalstudio("hosts", "tools", "desk", "-o", "tools.json", folder=tmp_path)
-    assert (written.returncode, written.stdout) == (0, "wrote tools.json: 3 tools\n")
-    same = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
-    assert (same.returncode, same.stdout) == (0, "3 tools as in tools.json\n")
+    export = evalstudio("hosts", "tools", "desk", "-o", "tools.json", folder=tmp_path)
+    assert (export.returncode, export.stdout) == (0, "wrote tools.json: 3 tools\n")
+    comparison = evalstudio("hosts", "tools", "desk", "--compare", "tools.json", folder=tmp_path)
+    assert (comparison.returncode, comparison.stdout) == (0, "3 tools as in tools.json\n")
 
     definitions = json.loads((tmp_path / "tools.json").read_text(encoding="utf-8"))
     definitions[2]["inputSchema"]["required"] = ["country", "currency"]

@@ -165,9 +165,9 @@ def test_a_slow_service_runs_into_the_time_limit(chat, service):
 
 
 def test_nobody_at_the_address_is_an_error_that_names_it(model):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, not listening
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+    with socket.socket() as bound_socket:
+        bound_socket.bind(("127.0.0.1", 0))  # bound, not listening
+        url = f"http://127.0.0.1:{bound_socket.getsockname()[1]}/v1"
         [answer] = model("openai_compatible", url=url, llm_model_name="m", retries=0).ask(ASK)
     assert f"no connection to {url}" in answer.error
 
@@ -219,7 +219,7 @@ def test_a_reply_without_an_answer_is_an_error_of_that_case(chat, service, reply
 
 
 @pytest.mark.parametrize(
-    ("reply", "text", "cut"),
+    ("reply", "text", "is_cut"),
     [
         pytest.param(Reply(text="", finish="stop"), "", False, id="an empty answer is an answer"),
         pytest.param(
@@ -236,10 +236,10 @@ def test_a_reply_without_an_answer_is_an_error_of_that_case(chat, service, reply
         ),
     ],
 )
-def test_what_the_model_said_is_the_answer(chat, service, reply, text, cut):
+def test_what_the_model_said_is_the_answer(chat, service, reply, text, is_cut):
     service.default = reply
     [answer] = chat().ask(ASK)
-    assert (answer.text, answer.error, answer.finish_reason == "length") == (text, "", cut)
+    assert (answer.text, answer.error, answer.finish_reason == "length") == (text, "", is_cut)
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])

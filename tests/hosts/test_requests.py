@@ -49,8 +49,8 @@ def test_a_request_may_name_the_test_case_which_is_then_a_part_of_its_answers_ke
     assert request.body["id"] == ""
 
 
-@pytest.mark.parametrize(("text", "asked"), [("{{ prompt }}", 1), ("{{ prompt }} {{ key }}", 2)])
-def test_answers_are_stored_by_the_key_where_a_request_names_it(tmp_path, text, asked):
+@pytest.mark.parametrize(("text", "question_count"), [("{{ prompt }}", 1), ("{{ prompt }} {{ key }}", 2)])
+def test_answers_are_stored_by_the_key_where_a_request_names_it(tmp_path, text, question_count):
     protocol = BY_ID["http"]
     prompts = [Prompt(text="The fee?", case=case_variables(key, [], None)) for key in ("one", "two")]
     with (
@@ -61,7 +61,7 @@ def test_answers_are_stored_by_the_key_where_a_request_names_it(tmp_path, text, 
         with open_model("mine", table, Registry(), folder=tmp_path, cache=cache) as session:
             for prompt in prompts:
                 session.ask([prompt])
-    assert len(service.questions) == asked
+    assert len(service.questions) == question_count
 
 
 @pytest.fixture
@@ -88,14 +88,14 @@ def test_chat_completion_arguments_pass_through(ask, id):
     _, request = ask(
         id, system_prompt="Be brief.", temperature=0.0, seed=7, max_tokens=9, arguments=arguments
     )
-    sent = {name: value for name, value in arguments.items() if not name.startswith("extra_")}
+    fields = {name: value for name, value in arguments.items() if not name.startswith("extra_")}
     assert request.body == {
         "model": "prod-4o" if id == "azure_openai_llm" else "m",
         "messages": [{"role": "system", "content": "Be brief.\n\nBe honest."}, *MESSAGES],
         "temperature": 0.0,
         "seed": 7,
         "max_tokens": 9,
-        **sent,
+        **fields,
         "guided": True,
     }
     assert request.headers["x-team"] == "cards"
@@ -301,9 +301,9 @@ def test_a_reply_of_another_form_names_the_pointer(model, reply, fault):
     ],
 )
 def test_a_wrong_description_of_an_http_service_is_named(model, settings, fault):
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         model("http", **{"url": "http://127.0.0.1:9", **settings})
-    assert fault in str(caught.value)
+    assert fault in str(exc_info.value)
 
 
 def test_a_request_goes_through_the_proxy(model):
@@ -400,7 +400,9 @@ def test_a_lab_may_not_choose_where_found_credentials_go():
 )
 def test_a_stream_that_ends_early_is_no_answer(model, id, parts):
     protocol = BY_ID[id]
-    whole = parts(0.0)
-    with running(lambda request: Response(parts=whole.parts[:3], headers=whole.headers)) as service:
+    full_stream = parts(0.0)
+    with running(
+        lambda request: Response(parts=full_stream.parts[:3], headers=full_stream.headers)
+    ) as service:
         [answer] = model(id, **protocol.settings(service.url), stream=True, retries=0).ask([Prompt(text="q")])
     assert answer.error

@@ -214,7 +214,7 @@ def texts(value: Json, path: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[
         yield value, path
 
 
-def lost(kind: str, record: Json) -> list[str]:
+def losses(kind: str, record: Json) -> list[str]:
     """Return the paths of the canaries that are neither imported nor named."""
     contents: dict[str, Json] = {
         "inspect": {"eval": {"model": "m", "task": "t"}, "status": "success", "samples": [record]},
@@ -224,19 +224,19 @@ def lost(kind: str, record: Json) -> list[str]:
         path = Path(folder) / "file.json"
         path.write_text(json.dumps(contents.get(kind, [record])))
         result = import_file(kind, path, target="dataset")
-    said = "\n".join([*result.notes, *map(str, result.errors)])
+    messages = "\n".join([*result.notes, *map(str, result.errors)])
     imported = json.dumps(result.content.to_dict())
     return [
         ".".join(keys)
         for canary, keys in texts(record)
-        if canary not in imported and not _is_named(keys, said)
+        if canary not in imported and not _is_named(keys, messages)
     ]
 
 
-def _is_named(keys: Sequence[str], said: str) -> bool:
+def _is_named(keys: Sequence[str], messages: str) -> bool:
     if keys == ("messages", "content"):
-        return "text of a further message" in said
-    return any(repr(name) in said for name in keys)
+        return "text of a further message" in messages
+    return any(repr(name) in messages for name in keys)
 
 
 @pytest.mark.parametrize("kind", RECORDS)
@@ -250,4 +250,4 @@ def test_each_text_is_imported_or_named(kind: str, data: st.DataObject) -> None:
         name = data.draw(st.sampled_from(NAMES), "name")
         shape = data.draw(st.sampled_from(SHAPES), "shape")
         target.setdefault(name, shape(lambda: f"canary{next(numbers)}"))
-    assert lost(kind, record) == []
+    assert losses(kind, record) == []

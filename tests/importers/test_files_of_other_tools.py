@@ -100,9 +100,13 @@ def test_samples_of_openai_become_questions() -> None:
 
 
 def test_records_of_mlflow_become_questions_and_answers() -> None:
-    asked, answered = rows("mlflow", "mlflow_records.jsonl")
-    assert (asked.input, asked.expected_output, asked.guidelines) == (QUESTION, "15 USD", ["Be brief."])
-    assert (answered.input, answered.actual_output, len(answered.conversation)) == (QUESTION, ANSWER, 3)
+    question_row, answer_row = rows("mlflow", "mlflow_records.jsonl")
+    assert (question_row.input, question_row.expected_output, question_row.guidelines) == (
+        QUESTION,
+        "15 USD",
+        ["Be brief."],
+    )
+    assert (answer_row.input, answer_row.actual_output, len(answer_row.conversation)) == (QUESTION, ANSWER, 3)
 
 
 @pytest.mark.parametrize(

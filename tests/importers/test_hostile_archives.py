@@ -32,9 +32,9 @@ Run = Callable[[Path], tuple[int, str]]
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     def run(log: Path) -> tuple[int, str]:
         status = main(["import", "inspect", str(log), "--to", "dataset", "-o", str(tmp_path / "out.json")])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return status, printed.out + printed.err
+        output = capsys.readouterr()
+        assert "Traceback" not in output.out + output.err
+        return status, output.out + output.err
 
     return run
 
@@ -73,11 +73,11 @@ def changed(**values: Any) -> str:
 def test_a_member_that_cannot_be_read_is_named(
     run: Run, tmp_path: Path, content: str | bytes, fact: str
 ) -> None:
-    status, printed = run(with_sample(tmp_path, content))
+    status, output = run(with_sample(tmp_path, content))
     assert status == 2
-    assert f"log.eval {FIRST}" in printed
-    assert fact in printed
-    assert len(printed.splitlines()) == 1
+    assert f"log.eval {FIRST}" in output
+    assert fact in output
+    assert len(output.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_a_member_that_cannot_be_read_is_named(
 )
 def test_a_sample_with_a_wrong_value_is_left_out(run: Run, tmp_path: Path, content: str, fact: str) -> None:
     log = archive(tmp_path, {"header.json": json.dumps(HEAD), FIRST: content, SECOND: changed(id="b")})
-    status, printed = run(log)
+    status, output = run(log)
     assert status == 1
-    assert f"log.eval /samples/0{fact}" in printed or f"log.eval /samples/0: {fact}" in printed
+    assert f"log.eval /samples/0{fact}" in output or f"log.eval /samples/0: {fact}" in output
     assert [row.key for row in LlmDataset.load(tmp_path / "out.json").inputs] == ["b"]
 
 
@@ -125,9 +125,9 @@ def test_a_sample_with_a_wrong_value_is_left_out(run: Run, tmp_path: Path, conte
     ],
 )
 def test_a_wrong_header_is_named(run: Run, tmp_path: Path, head: str, fact: str) -> None:
-    status, printed = run(archive(tmp_path, {"header.json": head, FIRST: changed()}))
+    status, output = run(archive(tmp_path, {"header.json": head, FIRST: changed()}))
     assert status == 2
-    assert fact in printed
+    assert fact in output
 
 
 @pytest.mark.parametrize("key", ["choices", "files", "sandbox", "scores", "store", "events"])
@@ -139,20 +139,20 @@ def test_keys_that_are_not_read_may_hold_anything(run: Run, tmp_path: Path, key:
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_equal_names_and_names_that_lead_out_are_refused(run: Run, tmp_path: Path) -> None:
     head = ("header.json", json.dumps(HEAD))
-    status, printed = run(archive(tmp_path, [head, (FIRST, changed()), (FIRST, changed())]))
-    assert (status, "two members of the archive have this name" in printed) == (2, True)
-    status, printed = run(archive(tmp_path, [head, head, (FIRST, changed())]))
-    assert (status, "two members of the archive have this name" in printed) == (2, True)
-    status, printed = run(archive(tmp_path, [head, ("samples/../../evil.json", changed())]))
-    assert (status, "leads out of the archive" in printed) == (2, True)
+    status, output = run(archive(tmp_path, [head, (FIRST, changed()), (FIRST, changed())]))
+    assert (status, "two members of the archive have this name" in output) == (2, True)
+    status, output = run(archive(tmp_path, [head, head, (FIRST, changed())]))
+    assert (status, "two members of the archive have this name" in output) == (2, True)
+    status, output = run(archive(tmp_path, [head, ("samples/../../evil.json", changed())]))
+    assert (status, "leads out of the archive" in output) == (2, True)
     assert not (tmp_path.parent / "evil.json").exists()
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_an_unsupported_compression_is_named(run: Run, tmp_path: Path, compression: int) -> None:
     log = archive(tmp_path, {"header.json": json.dumps(HEAD), FIRST: changed()}, compression)
-    status, printed = run(log)
-    assert (status, "unsupported compression" in printed) == (2, True)
+    status, output = run(log)
+    assert (status, "unsupported compression" in output) == (2, True)
 
 
 def patched(log: Path, offset_in_local: int, offset_in_directory: int, value: int) -> Path:
@@ -165,13 +165,13 @@ def patched(log: Path, offset_in_local: int, offset_in_directory: int, value: in
 
 
 def test_an_encrypted_member_is_named(run: Run, tmp_path: Path) -> None:
-    status, printed = run(patched(with_sample(tmp_path, changed()), 6, 8, 1))
-    assert (status, f"log.eval {FIRST}: is encrypted" in printed) == (2, True)
+    status, output = run(patched(with_sample(tmp_path, changed()), 6, 8, 1))
+    assert (status, f"log.eval {FIRST}: is encrypted" in output) == (2, True)
 
 
 def test_an_unknown_compression_is_named(run: Run, tmp_path: Path) -> None:
-    status, printed = run(patched(with_sample(tmp_path, changed()), 8, 10, 77))
-    assert (status, "unsupported compression 77" in printed) == (2, True)
+    status, output = run(patched(with_sample(tmp_path, changed()), 8, 10, 77))
+    assert (status, "unsupported compression 77" in output) == (2, True)
 
 
 @pytest.mark.slow
@@ -183,19 +183,19 @@ def test_a_damaged_archive_is_one_sentence(run: Run, tmp_path: Path, compression
     with zipfile93.ZipFile(log, "w", compression) as out:
         out.writestr("header.json", json.dumps(HEAD))
         out.writestr(FIRST, changed())
-    whole = log.read_bytes()
+    content_bytes = log.read_bytes()
     refused = 0
-    for place in range(0, len(whole), 3):
+    for place in range(0, len(content_bytes), 3):
         for content in (
-            whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :],
-            whole[:place],
+            content_bytes[:place] + bytes([content_bytes[place] ^ 0xFF]) + content_bytes[place + 1 :],
+            content_bytes[:place],
         ):
             log.write_bytes(content)
-            status, printed = run(log)
+            status, output = run(log)
             assert status in (0, 1, 2)
-            assert len(printed.splitlines()) <= 3
+            assert len(output.splitlines()) <= 3
             refused += status == 2
-    assert refused > len(whole) / 3
+    assert refused > len(content_bytes) / 3
 
 
 LIMITS = ("MAX_MEMBERS", "MAX_MEMBER_BYTES", "MAX_BYTES", "MAX_MEMBER_VALUES", "MAX_KEPT_BYTES", "MAX_RATIO")
@@ -209,8 +209,8 @@ def test_each_limit_is_a_sentence(
     assert run(log)[0] == 0
     monkeypatch.setattr(inspect_archive, limit, 1)
     monkeypatch.setattr(inspect_archive, "_RATIO_FROM_BYTES", 1)
-    status, printed = run(log)
-    assert (status, " more than 1 " in printed) == (2, True)
+    status, output = run(log)
+    assert (status, " more than 1 " in output) == (2, True)
 
 
 def test_the_limits_are_documented() -> None:
@@ -254,6 +254,6 @@ def test_memory_is_bounded(
     result = subprocess.run(
         [sys.executable, "-c", PEAK, str(log)], capture_output=True, text=True, timeout=120, check=True
     )
-    printed, peak_kb = map(int, result.stdout.split()[-2:])
-    assert printed == status, result.stdout + result.stderr
+    exit_status, peak_kb = map(int, result.stdout.split()[-2:])
+    assert exit_status == status, result.stdout + result.stderr
     assert peak_kb < 1_000 * max_mb

@@ -22,7 +22,7 @@ FILES = Path(__file__).parent / "files"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
@@ -50,13 +50,13 @@ def test_a_faulty_record_is_reported_and_the_others_are_written(capsys: pytest.C
     )
     assert main(["import", "ragas", name, "-o", "set.json"]) == 1
     assert len(TestSuite.load("set.json").cases()) == 1
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0].startswith("set.jsonl:2")
-    assert "expected a question as a text" in printed[0]
-    assert printed[1].startswith("set.jsonl:3")
-    assert "has no question" in printed[1]
-    assert "expected an object" in printed[2]
-    assert printed[-1] == "wrote set.json: suite, 1 test case; 3 records are left out"
+    output = capsys.readouterr().out.splitlines()
+    assert output[0].startswith("set.jsonl:2")
+    assert "expected a question as a text" in output[0]
+    assert output[1].startswith("set.jsonl:3")
+    assert "has no question" in output[1]
+    assert "expected an object" in output[2]
+    assert output[-1] == "wrote set.json: suite, 1 test case; 3 records are left out"
 
 
 def test_nothing_is_written_where_nothing_is_imported(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,7 +93,7 @@ def test_a_parquet_file_is_a_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         ("input=quetsion", "no column named 'quetsion'. Did you mean 'question'?"),
         ("inptu=question", "no field named 'inptu'. Did you mean 'input'?"),
@@ -101,10 +101,10 @@ def test_a_parquet_file_is_a_table() -> None:
         ("", "no column named 'input'."),
     ],
 )
-def test_a_wrong_map_is_a_usage_error(columns: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_map_is_a_usage_error(columns: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     name = write("log.jsonl", {"question": "Fee?"})
     assert main(["import", "table", name, "--map", columns, "-o", "log.json"]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_a_suite_of_h2o_sonar_stays_as_it_is() -> None:
@@ -146,8 +146,8 @@ def test_what_cannot_be_exported_is_listed(capsys: pytest.CaptureFixture[str]) -
     suite.add_test(documents=["fees.md"]).add_case("Fee?", condition='"30"', guidelines=["Be brief."])
     suite.save("suite.json")
     assert main(["export", "openai-evals", "suite.json", "-o", "evals.jsonl"]) == 0
-    printed = capsys.readouterr().out.splitlines()
-    assert printed == [
+    output = capsys.readouterr().out.splitlines()
+    assert output == [
         "not exported: guidelines: openai-evals has no place for it",
         "not exported: condition: openai-evals has no place for it",
         "not exported: corpus: openai-evals has no place for it",
@@ -169,9 +169,9 @@ def test_expected_calls_turns_and_retrieval_that_are_not_exported_are_listed(
     suite.save("suite.json")
     out = "out.json" if kind == "deepeval" else "out.jsonl"
     assert main(["export", kind, "suite.json", "-o", out]) == 0
-    printed = capsys.readouterr().out
+    output = capsys.readouterr().out
     for name in ("expected_tool_calls", "turns", "retrieval"):
-        assert f"not exported: {name}: {kind} has no place for it" in printed
+        assert f"not exported: {name}: {kind} has no place for it" in output
 
 
 def test_a_prompt_with_template_logic_is_left_out_and_listed(capsys: pytest.CaptureFixture[str]) -> None:

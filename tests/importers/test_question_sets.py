@@ -80,7 +80,7 @@ def cases(result: Import) -> list[TestCase]:
     return [case for _, case in result.content.cases()]
 
 
-def written(folder: Path, name: str, content: object) -> Path:
+def file_of(folder: Path, name: str, content: object) -> Path:
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content if isinstance(content, str) else json.dumps(content))
@@ -93,29 +93,29 @@ def lines(records: list[dict[str, str]]) -> str:
 
 @pytest.fixture
 def beir(tmp_path: Path) -> Path:
-    written(tmp_path, "queries.jsonl", lines(QUERIES))
-    written(tmp_path, "corpus.jsonl", lines(CORPUS))
-    return written(tmp_path, "qrels/test.tsv", QRELS)
+    file_of(tmp_path, "queries.jsonl", lines(QUERIES))
+    file_of(tmp_path, "corpus.jsonl", lines(CORPUS))
+    return file_of(tmp_path, "qrels/test.tsv", QRELS)
 
 
 @pytest.mark.parametrize("content", [SQUAD, SQUAD_ROWS])
 def test_all_answers_of_squad_are_accepted_and_a_question_without_one_is_to_be_refused(
     tmp_path: Path, content: object
 ) -> None:
-    result = import_file("squad", written(tmp_path, "dev.json", content))
+    result = import_file("squad", file_of(tmp_path, "dev.json", content))
     first, second = cases(result)
     assert (first.key, first.expected_output, first.accepted_outputs) == ("q1", "1887", ["in 1887"])
     assert (first.expected_chunks, first.expects) == ([PASSAGE], "")
     assert (second.expects, second.expected_output, second.expected_chunks) == ("refusal", "", [])
     assert first.model_extra == {"metadata": {"title": "Library"}}
-    named = [note for note in result.notes if "plausible" in note]
-    assert len(named) == (content is SQUAD)
+    plausible_notes = [note for note in result.notes if "plausible" in note]
+    assert len(plausible_notes) == (content is SQUAD)
     assert any("--to dataset keeps them" in note for note in result.notes)
 
 
 def test_a_faulty_question_of_squad_is_named_by_its_place(tmp_path: Path) -> None:
     content = {"data": [{"title": "x", "paragraphs": [{"context": "c", "qas": [5, QUESTIONS[0]]}]}]}
-    result = import_file("squad", written(tmp_path, "dev.json", content))
+    result = import_file("squad", file_of(tmp_path, "dev.json", content))
     assert ["/data/0/paragraphs/0/qas/0" in str(error) for error in result.errors] == [True]
     assert isinstance(result.content, TestSuite)
     assert len(result.content.cases()) == 1
@@ -123,7 +123,7 @@ def test_a_faulty_question_of_squad_is_named_by_its_place(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("content", [HOTPOT, HOTPOT_ROW])
 def test_supporting_paragraphs_of_hotpotqa_are_expected(tmp_path: Path, content: object) -> None:
-    [case] = cases(import_file("hotpotqa", written(tmp_path, "dev.json", [content])))
+    [case] = cases(import_file("hotpotqa", file_of(tmp_path, "dev.json", [content])))
     assert (case.key, case.expected_output) == ("h1", "yes")
     assert case.expected_documents == ["Canal", "Library"]
     assert case.expected_chunks == ["The canal is from 1869. It is long.", "It opened in 1887."]
@@ -151,7 +151,7 @@ def test_relevant_documents_of_beir_are_expected(beir: Path) -> None:
     ],
 )
 def test_faults_of_beir_are_named(beir: Path, name: str, content: str, fact: str) -> None:
-    written(beir.parent.parent, name, content)
+    file_of(beir.parent.parent, name, content)
     with pytest.raises(DataError, match=fact.replace("[", r"\[")):
         import_file("beir", beir)
 
@@ -167,7 +167,7 @@ def test_a_missing_corpus_is_named(beir: Path) -> None:
 )
 def test_a_file_of_another_kind_is_named(tmp_path: Path, kind: str, content: object) -> None:
     with pytest.raises(DataError, match=f"`evalstudio import {kind} FILE"):
-        import_file("promptfoo", written(tmp_path, "dev.json", content))
+        import_file("promptfoo", file_of(tmp_path, "dev.json", content))
 
 
 @pytest.mark.parametrize(
@@ -178,11 +178,11 @@ def test_a_faulty_document_of_a_judged_query_is_named_by_its_place(
     tmp_path: Path, document: object, fact: str
 ) -> None:
     content = [{"id": "q", "text": "Q?", "documents": [document]}]
-    [error] = import_file("beir", written(tmp_path, "queries.json", content)).errors
+    [error] = import_file("beir", file_of(tmp_path, "queries.json", content)).errors
     assert "/0/documents/0" in str(error)
     assert fact in str(error)
 
 
 def test_a_question_whose_id_is_0_keeps_it(tmp_path: Path) -> None:
-    [case] = cases(import_file("hotpotqa", written(tmp_path, "dev.json", [{**HOTPOT, "_id": 0}])))
+    [case] = cases(import_file("hotpotqa", file_of(tmp_path, "dev.json", [{**HOTPOT, "_id": 0}])))
     assert case.key == "0"

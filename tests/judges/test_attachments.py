@@ -87,7 +87,7 @@ def test_a_prompt_without_images_names_no_attachments() -> None:
 def test_a_judge_that_sees_gets_images_and_no_files() -> None:
     watching = Watching()
     panel = Panel([watching.model], Prompts(shows_images=True), run=asyncio.run)
-    panel.follow([lambda: _asked(question(TERMS, CHART))])
+    panel.follow([lambda: _verdict_flow(question(TERMS, CHART))])
     [prompt] = watching.prompts
     assert prompt.attachments == (CHART,)
     assert "They are attached to this message" in unfenced(prompt.text)
@@ -99,7 +99,7 @@ def test_two_images_of_one_name_are_two_questions() -> None:
     watching = Watching()
     panel = Panel([watching.model], Prompts(shows_images=True), run=asyncio.run)
     other = structs.replace(CHART, sha256="c" * 64)
-    panel.follow([lambda each=each: _asked(question(each)) for each in (CHART, CHART, other)])
+    panel.follow([lambda each=each: _verdict_flow(question(each)) for each in (CHART, CHART, other)])
     assert len(watching.prompts) == 2
 
 
@@ -135,19 +135,19 @@ def test_a_pair_with_another_image_is_judged_again() -> None:
     assert len({game(), game(CHART), game(structs.replace(CHART, sha256="c" * 64))}) == 3
 
 
-def _asked(question: Question) -> Flow[Any]:
+def _verdict_flow(question: Question) -> Flow[Any]:
     [reply] = yield [question]
     return reply["verdict"]
 
 
 def test_a_flow_with_attachments_returns_what_the_flow_returns_and_passes_its_faults() -> None:
-    flow = with_attachments(_asked(question()), (CHART,))
-    [sent] = next(flow)
-    assert sent.attachments == (CHART,)
-    with pytest.raises(StopIteration) as ended:
+    flow = with_attachments(_verdict_flow(question()), (CHART,))
+    [judge_request] = next(flow)
+    assert judge_request.attachments == (CHART,)
+    with pytest.raises(StopIteration) as end:
         flow.send([Reply(content={"verdict": "yes"})])
-    assert ended.value.value == "yes"
-    flow = with_attachments(_asked(question()), (CHART,))
+    assert end.value.value == "yes"
+    flow = with_attachments(_verdict_flow(question()), (CHART,))
     next(flow)
     with pytest.raises(JudgeFault):
         flow.send([Reply(fault=JudgeFault("no reply"))])
@@ -169,5 +169,5 @@ def test_a_flow_that_is_closed_closes_the_one_within() -> None:
 
 
 def test_a_case_without_attachments_keeps_its_flow() -> None:
-    flow = _asked(question())
+    flow = _verdict_flow(question())
     assert with_attachments(flow, ()) is flow

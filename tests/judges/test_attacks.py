@@ -115,6 +115,8 @@ def test_a_hostile_reply_is_fenced_in_the_question_that_asks_for_its_repair(atta
     assert outcome("byop", judge, ROW, options={"prompt": "Is {actual_output} fine?"}).status == "error"
     [_, repair] = prompts
     inner, outer = re.findall(r"<<<([0-9a-f]{32}) ", repair)[0], re.findall(r"<<<([0-9a-f]{32}) ", repair)[-1]
-    outside = unfenced(re.sub(rf"^<<<{outer} .*?^{outer}>>>$", "", repair, flags=re.DOTALL | re.MULTILINE))
+    instructions = unfenced(
+        re.sub(rf"^<<<{outer} .*?^{outer}>>>$", "", repair, flags=re.DOTALL | re.MULTILINE)
+    )
     assert inner != outer
-    assert CANARY not in outside
+    assert CANARY not in instructions

@@ -104,15 +104,15 @@ def test_a_killed_process_that_asks_for_the_price_is_not_waited_for(
 
 
 def test_a_clock_that_was_set_back_holds_up_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    now = time.time()
+    start_s = time.time()
 
     async def second() -> Grant | str:
         with AnswerCache(tmp_path) as cache:
             limits = BudgetLimits(max_cost_usd=1.0)
             killed, other = (Budget(limits=limits, purse=SharedPurse(cache.store, "run")) for _ in range(2))
-            monkeypatch.setattr(time, "time", lambda: now + 3 * 3600)
+            monkeypatch.setattr(time, "time", lambda: start_s + 3 * 3600)
             await killed.reserve(10)
-            monkeypatch.setattr(time, "time", lambda: now)
+            monkeypatch.setattr(time, "time", lambda: start_s)
             return await asyncio.wait_for(other.reserve(10), 5)
 
     assert isinstance(asyncio.run(second()), Grant)
@@ -158,7 +158,29 @@ print(asyncio.run(spend(sys.argv[1])))
 def test_processes_spend_all_calls_of_one_purse_and_no_more(tmp_path: Path, children: Children) -> None:
     command = [sys.executable, "-c", SPEND, str(tmp_path)]
     workers = [children.start(command, tmp_path) for _ in range(2)]
-    ended = [worker.finish() for worker in workers]
-    assert [each.returncode for each in ended] == [0, 0], ended
-    counts = [int(each.out) for each in ended]
+    results = [worker.finish() for worker in workers]
+    assert [each.returncode for each in results] == [0, 0], results
+    counts = [int(each.out) for each in results]
     assert sum(counts) == 45
+
+
+def test_calls_are_admitted_in_the_order_in_which_they_came() -> None:
+    """A call that comes while others wait for the price of the first one does not overtake them."""
+
+    async def order_of_five() -> list[int]:
+        shared = Budget(limits=BudgetLimits(max_cost_usd=1.0))
+        order: list[int] = []
+        first = await shared.reserve(1)
+        assert isinstance(first, Grant)
+
+        async def call(number: int) -> None:
+            assert isinstance(await shared.reserve(1), Grant)
+            order.append(number)
+
+        waiting = [asyncio.create_task(call(number)) for number in range(4)]
+        await asyncio.sleep(0)
+        shared.settle(first, answered=True, cost_usd=0.01)
+        await asyncio.gather(call(4), *waiting)
+        return order
+
+    assert asyncio.run(order_of_five()) == [0, 1, 2, 3, 4]

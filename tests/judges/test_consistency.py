@@ -53,11 +53,11 @@ def replies(question: Question) -> tuple[list[Any], list[Any]]:
     """Random replies: those that agree with themselves, and those that do not."""
     assert question.consistency is not None
     rng = random.Random(question.prompt)
-    drawn = [random_reply(question.reply, rng) for _ in range(300)]
-    faults = [question.consistency(reply) for reply in drawn]
+    samples = [random_reply(question.reply, rng) for _ in range(300)]
+    faults = [question.consistency(reply) for reply in samples]
     return (
-        [reply for reply, fault in zip(drawn, faults, strict=True) if not fault],
-        [reply for reply, fault in zip(drawn, faults, strict=True) if fault],
+        [reply for reply, fault in zip(samples, faults, strict=True) if not fault],
+        [reply for reply, fault in zip(samples, faults, strict=True) if fault],
     )
 
 

@@ -129,7 +129,7 @@ def test_a_panel_votes(verdicts: list[Any], passes: float) -> None:
     result = panel(*verdicts)
     assert result.scores["model_passes"] == passes
     assert result.scores["model_failures"] == 1.0 - passes
-    assert [one["judge"] for one in result.details["panel"]] == [
+    assert [vote["judge"] for vote in result.details["panel"]] == [
         f"judge-{number}" for number in range(1, len(verdicts) + 1)
     ]
     assert "judge-1:" in result.reason
@@ -191,9 +191,9 @@ def test_a_budget_of_calls_stops_the_asking_and_says_so() -> None:
         judge={"max_calls": 3},
     )
     assert len(judge.prompts) == 3
-    refused = [one for one in result if one.status == "error"]
+    refused = [entry for entry in result if entry.status == "error"]
     assert len(refused) == 2
-    assert all("judge.max_calls" in one.reason and one.judging.over_budget == 1 for one in refused)
+    assert all("judge.max_calls" in entry.reason and entry.judging.over_budget == 1 for entry in refused)
 
 
 def test_a_budget_of_money_cannot_be_held_where_nobody_says_the_price() -> None:
@@ -210,8 +210,8 @@ def test_a_budget_of_money_is_held_where_the_price_is_known() -> None:
 
     rows = [{**ROW, "actual_output": f"It is {number}."} for number in range(10)]
     result = outcomes("byop", judge, *rows, options=BYOP, judge={"max_cost": 1.0, "concurrency": 1})
-    assert [one.status for one in result].count("score") == 4
-    assert sum(one.judging.cost_usd for one in result) == 1.0
+    assert [entry.status for entry in result].count("score") == 4
+    assert sum(entry.judging.cost_usd for entry in result) == 1.0
     assert "judge.max_cost" in result[-1].reason
 
 
@@ -224,8 +224,10 @@ def test_workers_without_a_common_purse_divide_a_budget() -> None:
 
 
 def test_an_evaluator_may_have_a_judge_of_its_own() -> None:
-    general, own = ScriptedJudge({"right?": NO}), ScriptedJudge({"right?": YES})
-    result = outcome("byop", general, ROW, options={**BYOP, "judge": {"host": "python", "target": own}})
+    general, local_judge = ScriptedJudge({"right?": NO}), ScriptedJudge({"right?": YES})
+    result = outcome(
+        "byop", general, ROW, options={**BYOP, "judge": {"host": "python", "target": local_judge}}
+    )
     assert result.scores["model_passes"] == 1.0
     assert not general.prompts
 
@@ -297,9 +299,9 @@ def test_questions_that_a_dead_judge_is_spared_are_no_calls() -> None:
         "breaker": 3,
     }
     result = outcomes("byop", {}, *rows, options=BYOP, judge=dead)
-    assert [one.judging.calls for one in result] == [1] * 3 + [0] * 17
-    assert {one.status for one in result} == {"error"}
-    assert not any(one.judging.over_budget for one in result)
+    assert [entry.judging.calls for entry in result] == [1] * 3 + [0] * 17
+    assert {entry.status for entry in result} == {"error"}
+    assert not any(entry.judging.over_budget for entry in result)
 
 
 def test_a_service_that_replied_garbage_is_asked_again_when_it_is_healed(tmp_path: Path) -> None:
@@ -333,6 +335,6 @@ def test_a_reply_with_its_repair_is_stored(tmp_path: Path) -> None:
 def test_a_reply_of_more_than_a_megabyte_is_cut_and_not_stored(tmp_path: Path) -> None:
     long = '{"reason": "so", "verdict": "true"}' + " " * 1_000_001
     judge = ScriptedJudge({"right?": long})
-    for asked in (1, 2):
+    for count in (1, 2):
         assert byop(judge, judge={"cache": True}, cache=str(tmp_path)).scores["model_passes"] == 1.0
-        assert len(judge.prompts) == asked
+        assert len(judge.prompts) == count

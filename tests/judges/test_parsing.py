@@ -113,22 +113,22 @@ def test_half_a_pair_of_surrogates_in_an_escape_is_replaced(quote: str, half: st
 
 
 def test_verdicts_must_be_as_many_as_were_asked_for() -> None:
-    one = {"claim": 1, "verdict": "yes"}
+    entry = {"claim": 1, "verdict": "yes"}
     with pytest.raises(Unparsable, match="verdicts"):
-        read_reply(json.dumps({"verdicts": [one]}), NUMBERED)
+        read_reply(json.dumps({"verdicts": [entry]}), NUMBERED)
     with pytest.raises(Unparsable, match=r"verdicts\[1\]\.claim"):
-        read_reply(json.dumps({"verdicts": [one, {"claim": 3, "verdict": "no"}]}), NUMBERED)
+        read_reply(json.dumps({"verdicts": [entry, {"claim": 3, "verdict": "no"}]}), NUMBERED)
 
 
 def test_numbers_in_quotes_and_whole_floats_are_numbers() -> None:
     reply = {"verdicts": [{"claim": "1", "verdict": "yes"}, {"claim": 2.0, "verdict": "no"}]}
-    assert [one["claim"] for one in read_reply(json.dumps(reply), NUMBERED)["verdicts"]] == [1, 2]
+    assert [verdict["claim"] for verdict in read_reply(json.dumps(reply), NUMBERED)["verdicts"]] == [1, 2]
 
 
 def test_what_is_wrong_is_said_without_the_reply() -> None:
-    with pytest.raises(Unparsable) as caught:
+    with pytest.raises(Unparsable) as exc_info:
         read_reply('{"reason": "card 4111 1111 1111 1111", "verdict": "4111 1111 1111 1111"}', VERDICT)
-    assert "4111" not in str(caught.value)
+    assert "4111" not in str(exc_info.value)
 
 
 @given(st.text(max_size=300))
@@ -229,9 +229,9 @@ SCORE = record(summary=text("Why."), score=number("How good.", least=0, most=1))
     ],
 )
 def test_a_reply_without_a_number_is_unparsable(reply: str) -> None:
-    with pytest.raises(Unparsable) as caught:
+    with pytest.raises(Unparsable) as exc_info:
         read_reply(reply, SCORE)
-    assert "site-packages" not in str(caught.value)
+    assert "site-packages" not in str(exc_info.value)
 
 
 @pytest.mark.parametrize(

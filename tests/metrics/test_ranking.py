@@ -21,7 +21,7 @@ def test_precision_by_scikit_learn(ratings: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "source", "same"),
+    ("expected", "source", "is_same"),
     [
         ("a.pdf", "a.pdf", True),
         ("a.pdf", "/data/docs/a.pdf", True),
@@ -38,8 +38,8 @@ def test_precision_by_scikit_learn(ratings: list[str]) -> None:
         ("", "a.pdf", False),
     ],
 )
-def test_uris_of_one_document(expected: str, source: str, same: bool) -> None:
-    assert same_document(expected, source) is same
+def test_uris_of_one_document(expected: str, source: str, is_same: bool) -> None:
+    assert same_document(expected, source) is is_same
 
 
 @pytest.mark.slow
@@ -62,7 +62,7 @@ def test_1000_random_rankings_by_scikit_learn() -> None:
         assert figures.precision == pytest.approx(metrics.precision_score(labels, is_first))
         assert figures.hit_rate == max(labels[:k])
         first = labels.index(1)
-        alone = [int(rank == first) for rank in range(size)]
-        by_rank = metrics.label_ranking_average_precision_score([alone], [scores])
+        single_label = [int(rank == first) for rank in range(size)]
+        by_rank = metrics.label_ranking_average_precision_score([single_label], [scores])
         expected = by_rank if first < k else 0.0
         assert figures.reciprocal_rank == pytest.approx(expected)

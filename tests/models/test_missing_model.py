@@ -29,7 +29,7 @@ def test_a_model_that_is_not_available_is_an_error_of_its_cases(
     assert run.returncode == 1, run.stdout + run.stderr
     assert "error: groundedness: embeddings.model = './no-such-folder' is not available" in run.stdout
     assert "1 error" in run.stdout
-    listed = subprocess.run(
+    collection = subprocess.run(
         [*command, "--collect-only"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert listed.returncode == 0, listed.stdout + listed.stderr
+    assert collection.returncode == 0, collection.stdout + collection.stderr

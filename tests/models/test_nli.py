@@ -76,7 +76,7 @@ def head_of(folder: Path) -> Any:
 
 def test_probabilities_are_the_softmax_of_the_logits_by_the_labels_names(model: Path) -> None:
     result = judge(model).judge([*PAIRS, PAIRS[0]])
-    for one, (premise, hypothesis) in zip(result, PAIRS, strict=False):
+    for prediction, (premise, hypothesis) in zip(result, PAIRS, strict=False):
         expected = dict(
             zip(
                 NLI,
@@ -88,11 +88,11 @@ def test_probabilities_are_the_softmax_of_the_logits_by_the_labels_names(model: 
                 strict=True,
             )
         )
-        assert (one.entailment, one.neutral, one.contradiction) == pytest.approx(
+        assert (prediction.entailment, prediction.neutral, prediction.contradiction) == pytest.approx(
             (expected["entailment"], expected["neutral"], expected["contradiction"]), abs=1e-5
         )
     assert result[0] == result[-1]
-    assert len({round(one.entailment, 5) for one in result}) > 2
+    assert len({round(item.entailment, 5) for item in result}) > 2
 
 
 def test_the_distance_is_the_logit_over_the_length_of_its_weights(model: Path) -> None:
@@ -101,15 +101,19 @@ def test_the_distance_is_the_logit_over_the_length_of_its_weights(model: Path) -
         NLI.index("entailment"),
         [place for place, label in enumerate(NLI) if label != "entailment"],
     )
-    for one, pair in zip(judge(model).judge(PAIRS[:2]), PAIRS, strict=False):
+    for prediction, pair in zip(judge(model).judge(PAIRS[:2]), PAIRS, strict=False):
         logits = by_hand(model, *pair)
-        assert one.distance == pytest.approx(logits[entailment] / np.linalg.norm(head[entailment]), abs=1e-4)
+        assert prediction.distance == pytest.approx(
+            logits[entailment] / np.linalg.norm(head[entailment]), abs=1e-4
+        )
         margins = [
             (logits[entailment] - logits[place]) / np.linalg.norm(head[entailment] - head[place])
             for place in others
         ]
-        assert one.margin == pytest.approx(min(margins), abs=1e-4)
-        assert (one.margin > 0) == (one.entailment > max(one.neutral, one.contradiction))
+        assert prediction.margin == pytest.approx(min(margins), abs=1e-4)
+        assert (prediction.margin > 0) == (
+            prediction.entailment > max(prediction.neutral, prediction.contradiction)
+        )
 
 
 def test_the_distance_is_that_of_the_representation_to_the_hyperplane(bert: Path) -> None:
@@ -117,13 +121,13 @@ def test_the_distance_is_that_of_the_representation_to_the_hyperplane(bert: Path
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    whole = AutoModelForSequenceClassification.from_pretrained(bert).eval()
+    network = AutoModelForSequenceClassification.from_pretrained(bert).eval()
     with torch.no_grad():
-        inside = whole.bert(
+        features = network.bert(
             **AutoTokenizer.from_pretrained(bert)(*PAIRS[0], return_tensors="pt")
         ).pooler_output[0]
-    weights, bias = whole.classifier.weight[1], whole.classifier.bias[1]
-    expected = float(((weights @ inside + bias) / weights.norm()).detach())
+    weights, bias = network.classifier.weight[1], network.classifier.bias[1]
+    expected = float(((weights @ features + bias) / weights.norm()).detach())
     assert judge(bert).judge(PAIRS[:1])[0].distance == pytest.approx(expected, abs=1e-5)
 
 
@@ -188,9 +192,9 @@ def test_without_a_limit_a_pair_is_read_whole(bert: Path) -> None:
 
 def test_batches_change_nothing(bert: Path) -> None:
     pairs = [(LONG, f"the fee is {word}") for word in WORDS] + PAIRS
-    one, many = judge(bert, batch_size=1).judge(pairs), judge(bert, batch_size=64).judge(pairs)
-    assert [result.entailment for result in one] == pytest.approx(
-        [result.entailment for result in many], abs=1e-5
+    singles, batch = judge(bert, batch_size=1).judge(pairs), judge(bert, batch_size=64).judge(pairs)
+    assert [result.entailment for result in singles] == pytest.approx(
+        [result.entailment for result in batch], abs=1e-5
     )
     assert judge(bert).judge([]) == []
 
@@ -236,9 +240,9 @@ def test_support_is_what_the_cross_encoder_of_sentence_transformers_says(tmp_pat
     from torch.nn import Sigmoid
 
     folder = save_classifier(tmp_path / "model", ["LABEL_0"], "DebertaV2")
-    theirs = sentence_transformers.CrossEncoder(str(folder), device="cpu", local_files_only=True)
-    theirs.save_pretrained(str(tmp_path / "saved"))
-    expected = theirs.predict(PAIRS[:2], activation_fn=Sigmoid())
+    reference = sentence_transformers.CrossEncoder(str(folder), device="cpu", local_files_only=True)
+    reference.save_pretrained(str(tmp_path / "saved"))
+    expected = reference.predict(PAIRS[:2], activation_fn=Sigmoid())
     for place in (folder, tmp_path / "saved"):
         assert scorer(place).score(PAIRS[:2]) == pytest.approx(list(map(float, expected)), abs=1e-5)
 

@@ -134,8 +134,11 @@ def test_of_a_long_text_the_window_counts_that_has_most_of_a_label(tmp_path: Pat
 
 def test_batches_change_nothing(toxicity: Path) -> None:
     texts = [*TEXTS, LONG, *WORDS]
-    one, many = toxic(toxicity, batch_size=1).classify(texts), toxic(toxicity, batch_size=64).classify(texts)
-    assert [row["toxic"] for row in one] == pytest.approx([row["toxic"] for row in many], abs=1e-5)
+    singles, batch = (
+        toxic(toxicity, batch_size=1).classify(texts),
+        toxic(toxicity, batch_size=64).classify(texts),
+    )
+    assert [row["toxic"] for row in singles] == pytest.approx([row["toxic"] for row in batch], abs=1e-5)
     assert toxic(toxicity).classify([]) == []
 
 
@@ -147,17 +150,17 @@ def test_half_precision_is_near(toxicity: Path) -> None:
 def test_a_checkpoint_gives_what_detoxify_predicts(checkpoint: Path) -> None:
     from detoxify import Detoxify
 
-    theirs = Detoxify(checkpoint=str(checkpoint / "toxic.ckpt"), huggingface_config_path=str(checkpoint))
+    reference = Detoxify(checkpoint=str(checkpoint / "toxic.ckpt"), huggingface_config_path=str(checkpoint))
     for text, row in zip(TEXTS[:3], toxic(checkpoint).classify(TEXTS[:3]), strict=True):
-        assert dict(row) == pytest.approx(theirs.predict(text), abs=1e-5)
+        assert dict(row) == pytest.approx(reference.predict(text), abs=1e-5)
         assert list(row) == ["toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack"]
 
 
 def test_the_end_of_a_long_text_counts_where_detoxify_cuts_it_off(checkpoint: Path) -> None:
     scorer = toxic(checkpoint)
     start = "the fee is five dollars . " * 20
-    one, other = scorer.classify([start + "the rate rises", start + "you idiot"])
-    assert one != other
+    first, second = scorer.classify([start + "the rate rises", start + "you idiot"])
+    assert first != second
 
 
 def test_a_folder_with_two_checkpoints_is_refused(checkpoint: Path, tmp_path: Path) -> None:
@@ -180,12 +183,12 @@ def test_a_release_is_taken_from_the_caches_without_a_network(tmp_path: Path) ->
     base, release = RELEASES["original"]
     hub = tmp_path / "hub" / f"models--{base}"
     commit = "0" * 40
-    made = save_checkpoint(hub / "snapshots" / commit, base)
+    snapshot = save_checkpoint(hub / "snapshots" / commit, base)
     (hub / "refs").mkdir()
     (hub / "refs" / "main").write_text(commit)
     file = tmp_path / "torch" / "hub" / "checkpoints" / Path(release).name
     file.parent.mkdir(parents=True)
-    (made / "toxic.ckpt").rename(file)
+    (snapshot / "toxic.ckpt").rename(file)
     code = """
 from pathlib import Path
 from pytest_evalstudio.formats.weights_tables import ToxicityModel
@@ -193,7 +196,7 @@ from pytest_evalstudio.models.detoxify import find_detoxify, toxicity_classifier
 weights = find_detoxify("original", revision=None, table="toxicity_model", start=Path(), fetch=False)
 print(toxicity_classifier(weights, ToxicityModel(device="cpu")).classify(["you are an idiot ."])[0])
 """
-    own = {
+    cache_folders = {
         "HF_HUB_CACHE": str(tmp_path / "hub"),
         "HF_HOME": str(tmp_path),
         "TORCH_HOME": str(tmp_path / "torch"),
@@ -202,7 +205,7 @@ print(toxicity_classifier(weights, ToxicityModel(device="cpu")).classify(["you a
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        env={**os.environ, **own},
+        env={**os.environ, **cache_folders},
         timeout=120,
         check=False,
     )
@@ -217,12 +220,12 @@ def test_a_release_that_is_not_here_is_told_with_the_ways_to_get_it(
     pytest.importorskip("detoxify", exc_type=ImportError)
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         find_detoxify(model, revision=None, table="toxicity_model", start=Path(), fetch=False)
-    said = str(caught.value)
-    assert said.startswith(f"toxicity_model.model = {model!r} is not available")
+    message = str(exc_info.value)
+    assert message.startswith(f"toxicity_model.model = {model!r} is not available")
     assert all(
-        way in said
+        way in message
         for way in (
             "pytest-evalstudio[models]",
             "unitary/toxic-bert",

@@ -80,8 +80,8 @@ def test_texts_are_counted_together_and_read_in_batches(
 def test_scores_are_those_of_each_text_alone(kind: str, tmp_path: Path) -> None:
     scores = model(kind, tmp_path / "model")
     pairs = [*PAIRS[:20], *LONG, *PAIRS[:2]]
-    together, alone = scores(pairs), [scores([pair])[0] for pair in pairs]
-    for score, single in zip(together, alone, strict=True):
+    batch, singles = scores(pairs), [scores([pair])[0] for pair in pairs]
+    for score, single in zip(batch, singles, strict=True):
         assert values_of(score) == pytest.approx(values_of(single), abs=1e-5)
 
 

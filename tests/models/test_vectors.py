@@ -60,8 +60,8 @@ def test_many_keys_are_found_at_once(tmp_path: Path) -> None:
 def test_several_processes_write_at_the_same_time(tmp_path: Path, children: Children) -> None:
     command = [sys.executable, "-c", STORE, str(tmp_path)]
     workers = [children.start([*command, str(start)], tmp_path) for start in (0, 25, 50)]
-    ended = [worker.finish() for worker in workers]
-    assert [each.returncode for each in ended] == [0, 0, 0], ended
+    results = [worker.finish() for worker in workers]
+    assert [each.returncode for each in results] == [0, 0, 0], results
     assert len(VectorCache(tmp_path).get([key_of("m", str(value)) for value in range(100)])) == 100
 
 
@@ -72,9 +72,9 @@ def test_a_corrupt_file_is_moved_aside_and_the_run_goes_on(tmp_path: Path) -> No
     cache.put({b"k": row(2)})
     assert cache.get([b"k"])[b"k"][0] == 2
     assert "moved to" in cache.warnings[0]
-    again = VectorCache(tmp_path)
-    again.put({b"k": row(3)})
-    assert not again.warnings
+    second_cache = VectorCache(tmp_path)
+    second_cache.put({b"k": row(3)})
+    assert not second_cache.warnings
 
 
 def test_a_folder_that_cannot_be_made_is_a_warning(tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ TABLES = ("cross_encoder", "nli", "hallucination_model", "bias_model")
 def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Modules that are found beside the standard ones, whether they are there or not."""
     names = {"torch", "sentence_transformers", "transformers", "detoxify"}
-    known = importlib.util.find_spec
-    gone = frozenset(names)
+    find_spec = importlib.util.find_spec
+    optional_names = frozenset(names)
 
     def find(name: str, package: str | None = None) -> Any:
-        return (object() if name in names else None) if name in gone else known(name, package)
+        return (object() if name in names else None) if name in optional_names else find_spec(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", find)
     return names
@@ -33,31 +33,31 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 def refusal(model: str, table: str, folder: Path) -> str:
     find = find_detoxify if table == "toxicity_model" else find_weights
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         find(model, revision=None, table=table, start=folder, fetch=False)
-    return str(caught.value)
+    return str(exc_info.value)
 
 
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("table", [*TABLES, "toxicity_model"])
 def test_each_table_tells_three_ways(table: str, tmp_path: Path) -> None:
-    said = refusal("./nowhere", table, tmp_path)
-    assert said.startswith(
+    message = refusal("./nowhere", table, tmp_path)
+    assert message.startswith(
         f"{table}.model = './nowhere' is not available: there is no folder {tmp_path / 'nowhere'}. Ways to"
         " get one: (1) from the hub"
     )
-    assert f'(2) from a local folder: {table}.model = "path/to/folder"' in said
-    assert "(3) offline: `hf download " in said
+    assert f'(2) from a local folder: {table}.model = "path/to/folder"' in message
+    assert "(3) offline: `hf download " in message
 
 
 @pytest.mark.usefixtures("installed")
 def test_the_way_to_the_model_of_hallucinations_names_the_revision_that_brings_no_code(
     tmp_path: Path,
 ) -> None:
-    said = refusal("./nowhere", "hallucination_model", tmp_path)
+    message = refusal("./nowhere", "hallucination_model", tmp_path)
     assert (
         "`hf download vectara/hallucination_evaluation_model --revision hhem-1.0-open --local-dir"
-        " path/to/folder`" in said
+        " path/to/folder`" in message
     )
 
 
@@ -70,9 +70,9 @@ def test_the_way_to_a_classifier_of_toxicity_is_a_name_on_the_hub(tmp_path: Path
 
 @pytest.mark.usefixtures("installed")
 def test_the_weights_of_the_model_of_bias_are_to_be_converted(tmp_path: Path) -> None:
-    said = refusal("./nowhere", "bias_model", tmp_path)
-    assert "d4data/bias-detection-model has weights for TensorFlow only: convert them once" in said
-    assert 'bias_model.model = "ORG/NAME"' in said
+    message = refusal("./nowhere", "bias_model", tmp_path)
+    assert "d4data/bias-detection-model has weights for TensorFlow only: convert them once" in message
+    assert 'bias_model.model = "ORG/NAME"' in message
 
 
 def test_without_the_extra_that_is_what_is_said(installed: set[str], tmp_path: Path) -> None:

@@ -276,9 +276,13 @@ def test_haystack_a_failed_tool_and_answers_of_a_builder(neighbour: Callable[[st
     assert (answer.text, name, result) == ("done", "fails", "")
     assert "no fee of Peru" in error
     assert answer.usage == {"input_tokens": 6, "output_tokens": 4}
-    built = to_answer(outputs, "ask")
-    assert (built.text, built.context, built.context_sources) == ("built", ("Fees.",), ("fees.md",))
-    assert built.usage == {"input_tokens": 3, "output_tokens": 2}
+    builder_answer = to_answer(outputs, "ask")
+    assert (builder_answer.text, builder_answer.context, builder_answer.context_sources) == (
+        "built",
+        ("Fees.",),
+        ("fees.md",),
+    )
+    assert builder_answer.usage == {"input_tokens": 3, "output_tokens": 2}
 
 
 PYDANTIC_AI_AGENT = '''

@@ -153,8 +153,8 @@ def check(project: Project, model: Model, *, retrieves: bool) -> None:
             f"The fee in {country} is known.",
         )
         [call] = row["answer"]["tool_calls"]
-        seen = {"name": call["name"], "country": call["arguments"]["country"], "result": call["result"]}
-        assert seen == model.calls[country]
+        record = {"name": call["name"], "country": call["arguments"]["country"], "result": call["result"]}
+        assert record == model.calls[country]
         tokens = {kind: row["answer"]["usage"][f"{kind}_tokens"] for kind in ("input", "output")}
         assert tokens == model.tokens[country]
         assert row["answer"].get("context", []) == ([f"Fees of {country}."] if retrieves else [])
@@ -216,13 +216,13 @@ def test_the_recipe_for_a_service_gives_the_same(
             model=f'host = "http"\nurl = "http://127.0.0.1:{port}/ask"',
             table=f"port = {receiver}\nwait_s = 60.0",
         )
-        with served(project, receiver=receiver, port=port):
+        with service_of(project, receiver=receiver, port=port):
             project.run_process(*workers).assert_outcomes(passed=len(COUNTRIES))
     check(project, model, retrieves=False)
 
 
 @contextmanager
-def served(project: Project, *, receiver: int, port: int) -> Iterator[None]:
+def service_of(project: Project, *, receiver: int, port: int) -> Iterator[None]:
     """Run the service as the recipe in docs/scale/traces.md says."""
     recipe = (Path(__file__).parents[2] / "docs" / "scale" / "traces.md").read_text(encoding="utf-8")
     [export, delay] = re.findall(r"^export ([^#\n]*)", recipe, re.MULTILINE)

@@ -73,9 +73,9 @@ pytestmark = pytest.mark.neighbours(*MODULES)
 def pairwise() -> Iterator[dict[str, str]]:
     """Yield combinations that contain each pair of levels of two factors at least once."""
     missing = {
-        ((one, a), (other, b))
-        for one, other in itertools.combinations(FACTORS, 2)
-        for a in FACTORS[one]
+        ((factor, a), (other, b))
+        for factor, other in itertools.combinations(FACTORS, 2)
+        for a in FACTORS[factor]
         for b in FACTORS[other]
     }
     while missing:
@@ -142,9 +142,9 @@ def test_last_failed_runs_what_failed(mixed: Project) -> None:
     first = mixed.run_with_cache(*ALWAYS).parseoutcomes()
     assert (first["failed"], first["errors"]) == (3, 1)
 
-    again = mixed.run_with_cache(*ALWAYS, "--lf").parseoutcomes()
+    rerun = mixed.run_with_cache(*ALWAYS, "--lf").parseoutcomes()
 
-    assert (again["failed"], again["errors"], again.get("passed", 0)) == (3, 1, 0)
+    assert (rerun["failed"], rerun["errors"], rerun.get("passed", 0)) == (3, 1, 0)
 
 
 def test_stepwise_goes_on_where_it_stopped(mixed: Project) -> None:

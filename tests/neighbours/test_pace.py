@@ -45,7 +45,7 @@ def cases(*prompts: str) -> list[dict[str, Any]]:
     return [{"key": f"k{n}", "prompt": prompt, "condition": '"4"'} for n, prompt in enumerate(prompts)]
 
 
-def asked(project: Project) -> list[str]:
+def questions_of(project: Project) -> list[str]:
     return (project.folder / "asked.txt").read_text().split()
 
 
@@ -71,7 +71,7 @@ def test_a_hung_host_is_one_timed_out_item(project: Project) -> None:
     result.assert_outcomes(passed=3, errors=1)
     verdicts = {key: item["verdict"] for key, item in project.record()[1].items()}
     assert verdicts == {"k0[app]": "passed", "k1[app]": "error", "k2[app]": "passed", "k3[app]": "passed"}
-    assert sorted(asked(project)) == ["a", "b", "c", "hang"]
+    assert sorted(questions_of(project)) == ["a", "b", "c", "hang"]
 
 
 @pytest.mark.neighbours("pytest_timeout")
@@ -93,7 +93,7 @@ def test_a_run_that_stops_asks_only_what_it_must(project: Project, option: str, 
 
     project.run_with_cache(option).assert_outcomes(failed=count)
 
-    assert len(asked(project)) == count
+    assert len(questions_of(project)) == count
 
 
 def test_steps_grow_while_nothing_fails(project: Project) -> None:
@@ -105,7 +105,7 @@ def test_steps_grow_while_nothing_fails(project: Project) -> None:
 
     project.run(*IN_ORDER, "-x").assert_outcomes(passed=8, failed=1)
 
-    assert len(asked(project)) == 9
+    assert len(questions_of(project)) == 9
 
 
 def test_perturbed_cases_flip_as_in_a_plain_run_when_steps_are_small(project: Project) -> None:
@@ -140,7 +140,7 @@ def test_a_rerun_asks_again_and_the_item_is_flaky(project: Project, workers: tup
 
     assert result.ret == 0
     assert result.parseoutcomes() == {"passed": 2, "rerun": 2}
-    assert sorted(asked(project)) == ["steady", *["unsteady"] * 3]
+    assert sorted(questions_of(project)) == ["steady", *["unsteady"] * 3]
     item = project.record()[1]["k1[app]"]
     assert item["flaky"] is True
     assert [attempt["verdict"] for attempt in item["attempts"]] == ["failed", "failed"]
@@ -152,7 +152,7 @@ def test_a_rerun_asks_again_and_the_item_is_flaky(project: Project, workers: tup
 
     # Each attempt has an answer of its own in the cache: the second run asks nothing and is the same.
     assert project.run(*IN_ORDER, "--reruns", "3", *workers).parseoutcomes() == {"passed": 2, "rerun": 2}
-    assert len(asked(project)) == 4
+    assert len(questions_of(project)) == 4
 
 
 @pytest.mark.neighbours("pytest_rerunfailures")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from support.project import Project
-from support.repeated import APP, CASES, FOUR, SPRT, asked, configured
+from support.repeated import APP, CASES, FOUR, SPRT, configured, question_count
 
 
 @pytest.mark.neighbours("pytest_timeout")
@@ -16,7 +16,7 @@ def test_an_item_on_its_own_is_asked_in_the_same_steps(project: Project) -> None
     project.suite(*CASES)
     result = project.run("--timeout", "30")
     result.assert_outcomes(passed=1, failed=2)
-    assert asked(project) == 20
+    assert question_count(project) == 20
 
 
 @pytest.mark.neighbours("pytest_rerunfailures")

@@ -134,6 +134,6 @@ def test_the_messages_that_pycharm_reads_have_location_and_difference(project: P
     assert "actual='It is 6.'" in failed
     assert "expected='It is 7.'" in failed
     assert "message='sums_suite.json:0 (wrong|[app|])" in failed
-    started = [message for message in messages if message.startswith("##teamcity[testStarted")]
+    starts = [message for message in messages if message.startswith("##teamcity[testStarted")]
     # pytest-randomly is installed as well, and shuffles the two.
-    assert sum("name='sums_suite_json.right_one(app)'" in message for message in started) == 1
+    assert sum("name='sums_suite_json.right_one(app)'" in message for message in starts) == 1

@@ -94,12 +94,12 @@ def test_phoenix_has_the_scores_as_annotations_of_the_spans(project: Project, ph
         time.sleep(0.5)
     assert status == ""
     assert export(project, "phoenix", phoenix)[-1] == last
-    found = annotations()
-    assert len(found) == ANSWERS * METRICS
-    assert {each["span_id"] for each in found} == set(span_ids)
+    entries = annotations()
+    assert len(entries) == ANSWERS * METRICS
+    assert {each["span_id"] for each in entries} == set(span_ids)
     [wrong] = [
         each
-        for each in found
+        for each in entries
         if (each["span_id"], each["name"]) == (span_ids[1], "text_matching.model_passes")
     ]
     assert (wrong["result"]["score"], wrong["result"]["label"]) == (0.0, "fail")

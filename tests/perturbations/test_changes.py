@@ -23,7 +23,7 @@ def changed(spec, text, seed=1):
 
 
 @pytest.mark.parametrize(
-    ("spec", "text", "made"),
+    ("spec", "text", "expected"),
     [
         ("comma:low", TEN, "may my lost card be used for any bill paid, abroad"),
         ("comma:medium", TEN, "may my lost, card be used, for any bill, paid abroad"),
@@ -50,10 +50,10 @@ def changed(spec, text, seed=1):
         ("colloquial:high", "I do not know YOUR number", "Idk UR number"),
     ],
 )
-def test_the_change_is_the_one_of_the_table(spec, text, made):
+def test_the_change_is_the_one_of_the_table(spec, text, expected):
     change = changed(spec, text)
     assert not change.reason
-    assert change.text == made
+    assert change.text == expected
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_an_encoded_prompt_decodes_and_says_how_to_answer(spec, decode, kind):
 
 
 @pytest.mark.parametrize(
-    ("text", "made", "groups"),
+    ("text", "expected", "groups"),
     [
         ("Can a man of 60 with his wife open it?", "Can a woman of 60 with her husband open it?", ["gender"]),
         ("She asked him for her card; it is hers.", "He asked her for his card; it is his.", ["gender"]),
@@ -168,12 +168,12 @@ def test_an_encoded_prompt_decodes_and_says_how_to_answer(spec, decode, kind):
         ("My black card and old letters from a poor summary", None, None),
     ],
 )
-def test_terms_are_swapped_with_the_grammar_around_them(text, made, groups):
+def test_terms_are_swapped_with_the_grammar_around_them(text, expected, groups):
     change = changed("counterfactual", text)
-    if made is None:
+    if expected is None:
         assert change.reason
     else:
-        assert change.text == made
+        assert change.text == expected
         assert list(change.categories) == [f"counterfactual:{group}" for group in groups]
 
 
@@ -191,9 +191,9 @@ def test_race_and_religion_have_several_others_by_seed():
 
 def test_a_gender_swap_undone_is_the_original():
     text = "My brother and his wife asked the gentleman whether he knows her father himself."
-    once = changed("counterfactual:group=gender", text).text
-    assert once != text
-    assert changed("counterfactual:group=gender", once).text == text
+    swap = changed("counterfactual:group=gender", text).text
+    assert swap != text
+    assert changed("counterfactual:group=gender", swap).text == text
 
 
 def test_misinformation_keeps_the_question_and_tells_something_else_before_it():
@@ -238,10 +238,10 @@ def test_misinformation_keeps_the_question_and_tells_something_else_before_it():
     ],
 )
 def test_misinformation_is_about_what_the_question_is_about(question: str, topic: str) -> None:
-    written = {changed("contextual_misinformation", question, seed).text for seed in range(6)}
+    texts = {changed("contextual_misinformation", question, seed).text for seed in range(6)}
     forms = [f"about {topic} is wrong", f"answer about {topic}, since", f"rules on {topic} were changed"]
     expected = forms if topic else ["the usual answer to the following is wrong"]
-    assert all(any(form in text for form in expected) for text in written), written
+    assert all(any(form in text for form in expected) for text in texts), texts
 
 
 def test_random_characters_replace_deleted_ones_by_the_replacement():

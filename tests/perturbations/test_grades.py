@@ -43,11 +43,11 @@ def table() -> list[str]:
 
 def test_two_hundred_questions_were_graded_and_the_page_shows_the_figures():
     page = PAGE.read_text(encoding="utf-8").splitlines()
-    shown = [
+    rows = [
         line for line in page if line.startswith("| `") and line.count("|") == 7 and line[-3:-2].isdigit()
     ]
-    assert shown == table()
-    assert sum(int(line.split("|")[3]) for line in shown) == 200
+    assert rows == table()
+    assert sum(int(line.split("|")[3]) for line in rows) == 200
 
 
 def test_both_graders_call_all_planted_changes_bad():

@@ -78,14 +78,14 @@ def test_a_perturbator_keeps_its_promises(id):
                 assert change.text != text
                 assert change.edits > 0
             if id in CHARACTERS and not change.reason:
-                assert kept(change.text) == kept(text)
+                assert other_characters(change.text) == other_characters(text)
             edits.append(change.edits)
         assert edits == sorted(edits)
 
     holds()
 
 
-def kept(text):
+def other_characters(text):
     """Return the spaces, punctuation and symbols of a text, which no change of characters touches."""
     return [
         char

@@ -33,7 +33,7 @@ def changed(spec, text, folder):
 
 
 @pytest.mark.parametrize(
-    ("spec", "text", "made"),
+    ("spec", "text", "expected"),
     [
         ("synonym:high", "What does a child pay?", "What does a kid pay?"),
         ("synonym:high", "BIG", "LARGE"),
@@ -46,8 +46,8 @@ def changed(spec, text, folder):
         ("antonym:high", "He opens it.", "He closes it."),
     ],
 )
-def test_another_word_in_the_same_form(tiny, spec, text, made):
-    assert changed(spec, text, tiny).text == made
+def test_another_word_in_the_same_form(tiny, spec, text, expected):
+    assert changed(spec, text, tiny).text == expected
 
 
 @pytest.mark.parametrize("text", ["Сколько стоит карта?", "Mr Price of CHILD Inc", "the of and"])
@@ -67,14 +67,14 @@ def test_without_wordnet_one_line_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setattr(_wordnet, "_SYSTEM", ())
     monkeypatch.setattr(_wordnet, "_in_nltk", lambda: "")
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         parse_perturbations("synonym:low", Registry())
-    assert str(told.value).startswith(
+    assert str(exc_info.value).startswith(
         "perturbator synonym: there is no WordNet here: run `apt-get install wordnet-base` (Debian, Ubuntu),"
     )
     for command in ("`brew install wordnet` (macOS)", "`python -m nltk.downloader wordnet` (Windows and"):
-        assert command in str(told.value)
-    assert "\n" not in str(told.value)
+        assert command in str(exc_info.value)
+    assert "\n" not in str(exc_info.value)
     with pytest.raises(
         ConfigurationError, match=r"does not contain WordNet; the folder must contain data\.noun"
     ):
@@ -142,7 +142,7 @@ def test_every_pair_of_the_table_is_in_wordnet_and_inflects_regularly():
 
 @with_wordnet
 @pytest.mark.parametrize(
-    ("spec", "text", "made"),
+    ("spec", "text", "expected"),
     [
         ("synonym:high", "How quickly is it refunded?", "How rapidly is it refunded?"),
         ("synonym:high", "Who is using it?", "Who is utilizing it?"),
@@ -153,5 +153,5 @@ def test_every_pair_of_the_table_is_in_wordnet_and_inflects_regularly():
         ("antonym:high", "An important customer", "An unimportant customer"),
     ],
 )
-def test_words_of_the_real_one(spec, text, made):
-    assert changed(spec, text, REAL).text == made
+def test_words_of_the_real_one(spec, text, expected):
+    assert changed(spec, text, REAL).text == expected

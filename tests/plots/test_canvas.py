@@ -16,7 +16,7 @@ from pytest_evalstudio.plots.text import fitted, text_width
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(canvas: Canvas) -> ElementTree.Element:
+def drawing_of(canvas: Canvas) -> ElementTree.Element:
     return ElementTree.fromstring(canvas.finish().encode("utf-8"))
 
 
@@ -26,7 +26,7 @@ def test_any_text_is_a_text_and_nothing_else(text: str) -> None:
     canvas.text(1, 2, text, title=text)
     canvas.circle(1, 2, 3, fill="#000", title=text)
     legend(canvas, 0, 20, [("#000", text)], width=60)
-    kinds = [element.tag.removeprefix(SVG) for element in drawn(canvas).iter()]
+    kinds = [element.tag.removeprefix(SVG) for element in drawing_of(canvas).iter()]
     assert set(kinds) <= {"svg", "title", "desc", "style", "rect", "text", "circle"}
 
 
@@ -52,7 +52,7 @@ def test_a_negative_axis_has_its_ticks() -> None:
 def test_axes_stand_at_the_frame() -> None:
     canvas = Canvas("A frame", width=300, height=200)
     axes(canvas, Scale(0, 1, 50, 290), Scale(0, 2, 150, 10), x_name="score", y_name="share")
-    texts = [element.text for element in drawn(canvas).iter(f"{SVG}text")]
+    texts = [element.text for element in drawing_of(canvas).iter(f"{SVG}text")]
     assert texts == ["0", "0.2", "0.4", "0.6", "0.8", "1", "0", "0.5", "1", "1.5", "2", "score", "share"]
 
 
@@ -66,7 +66,7 @@ def test_a_legend_keeps_the_whole_of_what_it_shortens() -> None:
         width=120,
     )
     assert below == 64
-    long, short = drawn(canvas).findall(f"{SVG}text")
+    long, short = drawing_of(canvas).findall(f"{SVG}text")
     title = long.find(f"{SVG}title")
     assert title is not None
     assert title.text == "card, cash, machine, withdrawal, abroad"
@@ -88,8 +88,10 @@ def test_the_ends_of_the_colours(share: float, colour: str) -> None:
 
 def test_pictures_of_one_page_share_no_ids() -> None:
     pictures = [Canvas(title, width=100, height=50, description="the same") for title in ("one", "two")]
-    first, second = ({element.get("id") for element in drawn(canvas).iter()} - {None} for canvas in pictures)
+    first, second = (
+        {element.get("id") for element in drawing_of(canvas).iter()} - {None} for canvas in pictures
+    )
     assert len(first) == len(second) == 2
     assert not first & second
-    root = drawn(pictures[0])
+    root = drawing_of(pictures[0])
     assert set(root.get("aria-labelledby", "").split()) == first

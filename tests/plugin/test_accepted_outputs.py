@@ -32,11 +32,11 @@ def project(pytester: pytest.Pytester) -> Project:
 def test_any_accepted_answer_passes_and_none_of_them_fails(
     project: Project, evaluator: str, options: dict[str, object]
 ) -> None:
-    chosen = {evaluator: options}
+    evaluators = {evaluator: options}
     project.suite(
-        {"key": "any", "prompt": "Fee?", "expected_output": ACCEPTED, "evaluators": chosen},
-        {"key": "none", "prompt": "Unknown?", "expected_output": ACCEPTED, "evaluators": chosen},
-        {"key": "first_alone", "prompt": "Fee?", "expected_output": "15 USD", "evaluators": chosen},
+        {"key": "any", "prompt": "Fee?", "expected_output": ACCEPTED, "evaluators": evaluators},
+        {"key": "none", "prompt": "Unknown?", "expected_output": ACCEPTED, "evaluators": evaluators},
+        {"key": "first_alone", "prompt": "Fee?", "expected_output": "15 USD", "evaluators": evaluators},
     )
     project.run().assert_outcomes(passed=1, failed=2)
     _, items = project.record()
@@ -143,11 +143,11 @@ def test_cases_made_in_python_have_them(project: Project) -> None:
 
 def test_exports_have_all_accepted_answers_or_name_them(project: Project) -> None:
     project.suite({"key": "any", "prompt": "Fee?", "expected_output": ACCEPTED})
-    kept = project.run_command("export", "openai-evals", "sums_suite.json", "-o", "out.jsonl")
-    assert "accepted_outputs" not in kept.stdout.str()
+    openai_export = project.run_command("export", "openai-evals", "sums_suite.json", "-o", "out.jsonl")
+    assert "accepted_outputs" not in openai_export.stdout.str()
     assert json.loads((project.folder / "out.jsonl").read_text())["ideal"] == ACCEPTED
-    lost = project.run_command("export", "ragas", "sums_suite.json", "-o", "out2.jsonl")
-    lost.stdout.fnmatch_lines(["not exported: accepted_outputs: ragas has no place for it"])
+    ragas_export = project.run_command("export", "ragas", "sums_suite.json", "-o", "out2.jsonl")
+    ragas_export.stdout.fnmatch_lines(["not exported: accepted_outputs: ragas has no place for it"])
 
 
 def test_another_accepted_answer_is_a_changed_test(project: Project) -> None:

@@ -137,8 +137,8 @@ def test_models_are_ranked_by_the_paired_test_and_not_by_intervals(project: Proj
     )
     assert summary["ranking"] == [sentence]
     assert summary["pairs"][0]["p"] == pytest.approx(2 * 0.5**15)
-    one, two = summary["models"]
-    assert one["interval"][0] < two["interval"][1]
+    first, second = summary["models"]
+    assert first["interval"][0] < second["interval"][1]
     result.stdout.fnmatch_lines([sentence])
     assert sentence.replace("<", "&lt;") in page(project)
     assert sentence.replace("<", "&lt;") in markdown(project) or sentence in markdown(project)
@@ -259,10 +259,10 @@ def test_wrong_and_forbidden_calls_are_causes_of_their_own(project: Project) -> 
         )
     )
     _, summary = run(project)
-    found = {cause["code"]: cause["total"] for cause in summary["causes"]}
-    assert set(found) <= {"forbidden_call", "wrong_call", "condition"}
-    assert found["forbidden_call"] == 3
-    assert sum(found.values()) == read(project)["run"]["verdicts"]["failed"]
+    totals = {cause["code"]: cause["total"] for cause in summary["causes"]}
+    assert set(totals) <= {"forbidden_call", "wrong_call", "condition"}
+    assert totals["forbidden_call"] == 3
+    assert sum(totals.values()) == read(project)["run"]["verdicts"]["failed"]
 
 
 def test_one_empty_answer_does_not_head_many_failures(project: Project) -> None:
@@ -285,9 +285,9 @@ def test_each_cause_is_written_out_however_large_the_others_are(project: Project
     run(project)
     failures = page(project).partition('id="failures"')[2].partition("</section>")[0]
     groups = failures.split('class="failure-group"')[1:]
-    written = [group.count('class="failed-item"') for group in groups]
-    assert written[1] == 1
-    assert written[0] >= 50
+    counts = [group.count('class="failed-item"') for group in groups]
+    assert counts[1] == 1
+    assert counts[0] >= 50
     assert OF_EACH_CAUSE > 1
 
 
@@ -310,9 +310,9 @@ def test_every_output_tells_the_same_causes(project: Project, tmp_path: Path) ->
     configured(project, {"desk": "mixed"}, ["text_matching"])
     project.suite(*cases(40))
     result, summary = run(project)
-    shown = "\n".join(result.outlines)
+    output = "\n".join(result.outlines)
     for title, total in causes(summary).items():
         short = title.partition(":")[0]
-        assert f"{total}  {short}" in shown
+        assert f"{total}  {short}" in output
         assert re.search(rf'class="cause-count">{total}</span> <span dir="auto">{short}', page(project))
         assert f"{total} × {short}" in markdown(project)

@@ -62,8 +62,8 @@ def test_a_suite_is_answered_judged_and_exported(project: Project, service: Open
     result = project.run()
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["correctness_judge: It is a plain no.", "question:  Are there fees?"])
-    asked = [request["messages"] for request in service.requests if request["model"] == "answering"]
-    assert [message["content"] for message in max(asked, key=len)] == [
+    conversations = [request["messages"] for request in service.requests if request["model"] == "answering"]
+    assert [message["content"] for message in max(conversations, key=len)] == [
         "What does Basic cost?",
         "And the Gold card?",
     ]

@@ -86,7 +86,7 @@ def tables(project: Project) -> Project:
 def test_a_lock_of_the_module_serves_two_models(tables: Project) -> None:
     tables.write("app.py", LOCKED)
 
-    tables.run_process().assert_outcomes(passed=12)
+    tables.run().assert_outcomes(passed=12)
 
 
 def test_a_client_of_the_module_serves_two_models_and_tests(tables: Project) -> None:
@@ -113,7 +113,7 @@ def test_factories_and_functions_have_the_same_loop(project: Project) -> None:
     )
     project.suite(*({**case, "condition": '"1 loop"'} for case in CASES))
 
-    project.run_process().assert_outcomes(passed=12)
+    project.run().assert_outcomes(passed=12)
 
 
 def test_a_call_that_blocks_the_loop_is_stopped_by_its_time_limit(project: Project) -> None:
@@ -123,7 +123,7 @@ def test_a_call_that_blocks_the_loop_is_stopped_by_its_time_limit(project: Proje
     )
     project.suite(CASES[0])
 
-    result = project.run_process("--evalstudio-model", "one")
+    result = project.run("--evalstudio-model", "one")
 
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*no answer within 0.2 s (`timeout_s`)*"])
@@ -137,4 +137,4 @@ def test_a_call_that_ends_badly_leaves_the_loop_to_the_others(project: Project, 
     project.write("evalstudio.toml", TWO_MODELS)
     project.suite(*CASES)
 
-    project.run_process().assert_outcomes(passed=10, errors=2)
+    project.run().assert_outcomes(passed=10, errors=2)

@@ -117,10 +117,10 @@ def test_the_record_holds_the_games_without_personal_data(arena: Project) -> Non
 @pytest.mark.slow
 def test_two_workers_find_the_same(arena: Project) -> None:
     arena.run("a_lab.json")
-    alone = record(arena).run.arena
+    single_process = record(arena).run.arena
     result = arena.run("a_lab.json", "-n", "2")
     result.assert_outcomes(passed=12)
-    assert record(arena).run.arena == alone
+    assert record(arena).run.arena == single_process
 
 
 def test_the_models_of_a_suite_are_asked(arena: Project) -> None:

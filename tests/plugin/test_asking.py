@@ -63,15 +63,15 @@ def test_a_service_is_asked_in_each_run_and_its_key_is_nowhere(
     )
 
     first = project.run()
-    asked = len(service.requests)
+    request_count = len(service.requests)
     second = project.run("-n", "2")
-    again = len(service.requests) - asked
+    repeat_count = len(service.requests) - request_count
     project.run("--evalstudio-refresh", "-k", "six")
 
     assert (first.parseoutcomes(), second.parseoutcomes()) == ({"passed": 2}, {"passed": 2})
-    assert (asked, again, len(service.requests)) == (2, 2, 5)
-    written = [path.read_bytes() for path in project.folder.rglob("*") if path.is_file()]
-    assert not any(b"key-that-must-not-be-seen" in content for content in written)
+    assert (request_count, repeat_count, len(service.requests)) == (2, 2, 5)
+    contents = [path.read_bytes() for path in project.folder.rglob("*") if path.is_file()]
+    assert not any(b"key-that-must-not-be-seen" in content for content in contents)
 
 
 def test_tool_calls_of_a_host_are_kept_with_the_answer(project: Project) -> None:

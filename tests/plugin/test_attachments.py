@@ -198,8 +198,10 @@ def test_a_lab_names_the_images_and_is_scored_without_them(project: Project) -> 
 
 def test_a_frozen_suite_names_the_images_and_pins_their_content(project: Project) -> None:
     project.run("sums_suite.json").assert_outcomes(passed=3)
-    elsewhere = project.run_command("freeze", "evalstudio-report", "-o", "frozen/frozen_suite.json")
-    assert "its folder lacks charts/chart.png, terms.md, which its cases name; copy" in elsewhere.stderr.str()
+    other_folder = project.run_command("freeze", "evalstudio-report", "-o", "frozen/frozen_suite.json")
+    assert (
+        "its folder lacks charts/chart.png, terms.md, which its cases name; copy" in other_folder.stderr.str()
+    )
     process = project.run_command("freeze", "evalstudio-report", "-o", "frozen_suite.json")
     assert process.ret == 0, process.stdout.str() + process.stderr.str()
     assert "lacks" not in process.stderr.str()
@@ -345,6 +347,6 @@ def test_hostile_names_do_not_reach_the_terminal(project: Project) -> None:
     project.suite({**COLOUR, "images": [name]})
     result = project.run("sums_suite.json")
     result.assert_outcomes(failed=1)
-    printed = "\n".join([*result.outlines, *result.errlines])
-    assert "\x1b[31m::error" not in printed
+    output = "\n".join([*result.outlines, *result.errlines])
+    assert "\x1b[31m::error" not in output
     assert not any(line.startswith("::error") for line in result.outlines)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from support.command import evalstudio
-from support.project import Project
+from support.project import PreparedProjects, Project
 from support.workers import WORKERS
 
 BETTER = """
@@ -26,18 +26,21 @@ def case(key: str, prompt: str, condition: str, **more: object) -> dict[str, obj
     return {"key": key, "prompt": prompt, "condition": condition, **more}
 
 
-@pytest.fixture
-def baseline(project: Project) -> Project:
-    """A project whose application became worse after a baseline was saved."""
+def save_baseline(project: Project) -> None:
     project.write("app.py", BETTER)
     project.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"'), case("eight", "4+4?", '"8"'))
     project.run()
     assert evalstudio("baseline", "save", folder=project.folder).returncode == 0
     project.write("app.py", WORSE)
-    return project
 
 
-def compared(project: Project, *arguments: str) -> pytest.RunResult:
+@pytest.fixture
+def baseline(project: Project, project_store: PreparedProjects) -> Project:
+    """A project whose application became worse after a baseline was saved."""
+    return project_store.fill(project, save_baseline)
+
+
+def run_with_baseline(project: Project, *arguments: str) -> pytest.RunResult:
     return project.run("-v", "--evalstudio-baseline", "evalstudio-baseline.jsonl", *arguments)
 
 
@@ -49,7 +52,7 @@ def results(project: Project) -> dict[str, Any]:
 
 
 def test_the_failure_of_a_regressed_item_begins_with_what_has_changed(baseline: Project) -> None:
-    result = compared(baseline)
+    result = run_with_baseline(baseline)
 
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(
@@ -67,7 +70,7 @@ def test_the_failure_of_a_regressed_item_begins_with_what_has_changed(baseline: 
 
 
 def test_summary_page_and_archive_hold_the_comparison(baseline: Project) -> None:
-    compared(baseline)
+    run_with_baseline(baseline)
 
     report = baseline.folder / "evalstudio-report"
     summary = (report / "summary.md").read_text(encoding="utf-8")
@@ -95,13 +98,13 @@ def test_summary_page_and_archive_hold_the_comparison(baseline: Project) -> None
 
 @pytest.mark.slow
 def test_with_two_workers_the_comparison_is_the_same(baseline: Project) -> None:
-    compared(baseline)
-    alone = results(baseline)
-    result = compared(baseline, "-n", "2")
+    run_with_baseline(baseline)
+    single_process = results(baseline)
+    result = run_with_baseline(baseline, "-n", "2")
     shared = results(baseline)
 
     result.assert_outcomes(passed=1, failed=2)
-    assert {**shared, "new": None, "operations": None} == {**alone, "new": None, "operations": None}
+    assert {**shared, "new": None, "operations": None} == {**single_process, "new": None, "operations": None}
     result.stdout.fnmatch_lines(["*regressed since baseline*"])
 
 
@@ -114,7 +117,7 @@ def test_a_junit_file_has_the_values_that_are_compared(baseline: Project, worker
         case("more", "2+2?", '"4"'),
     )
 
-    compared(baseline, "--junitxml=junit.xml", *workers).assert_outcomes(passed=2, failed=2)
+    run_with_baseline(baseline, "--junitxml=junit.xml", *workers).assert_outcomes(passed=2, failed=2)
 
     entries = {}
     for entry in ElementTree.parse(baseline.folder / "junit.xml").iter("testcase"):
@@ -135,7 +138,7 @@ def test_a_junit_file_has_the_values_that_are_compared(baseline: Project, worker
 def test_known_failures_can_be_expected(baseline: Project) -> None:
     baseline.write("app.py", BETTER)
 
-    result = compared(baseline, "-o", "evalstudio_known_failures=xfail", "-rx")
+    result = run_with_baseline(baseline, "-o", "evalstudio_known_failures=xfail", "-rx")
 
     result.assert_outcomes(passed=2, xfailed=1)
     assert result.ret == pytest.ExitCode.OK
@@ -151,7 +154,7 @@ def test_a_regressed_item_that_is_expected_to_fail_fails_the_session_where_asked
 ) -> None:
     baseline.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"', xfail="The new model rounds."))
 
-    result = compared(baseline, "--evalstudio-fail-on", fail_on)
+    result = run_with_baseline(baseline, "--evalstudio-fail-on", fail_on)
 
     result.assert_outcomes(passed=1, xfailed=1)
     assert result.ret == status
@@ -173,8 +176,8 @@ def test_a_mean_that_is_worse_fails_the_session_although_each_item_passes(projec
     evalstudio("baseline", "save", folder=project.folder)
     project.write("app.py", "def ask(prompt):\n    return 'the fee is five'\n")
 
-    by_case = compared(project)
-    by_mean = compared(project, "--evalstudio-fail-on", "mean")
+    by_case = run_with_baseline(project)
+    by_mean = run_with_baseline(project, "--evalstudio-fail-on", "mean")
 
     by_case.assert_outcomes(passed=8)
     assert (by_case.ret, by_mean.ret) == (0, 1)
@@ -193,8 +196,10 @@ def test_an_inconclusive_comparison_fails_only_where_asked(baseline: Project) ->
     baseline.write("app.py", WORSE.replace('"about 7."', '"7."'))
     baseline.suite(case("six", "3+3?", '"6"', xfail="known"))
 
-    plain = compared(baseline, "--evalstudio-fail-on", "none")
-    strict = compared(baseline, "--evalstudio-fail-on", "none", "-o", "evalstudio_fail_on_inconclusive=true")
+    plain = run_with_baseline(baseline, "--evalstudio-fail-on", "none")
+    strict = run_with_baseline(
+        baseline, "--evalstudio-fail-on", "none", "-o", "evalstudio_fail_on_inconclusive=true"
+    )
 
     assert (plain.ret, strict.ret) == (0, 1)
 
@@ -280,7 +285,7 @@ def test_a_changed_document_is_named_with_the_cases_that_use_it(project: Project
     evalstudio("baseline", "save", folder=project.folder)
     project.write("fees.md", "The fee is 6 EUR.\n")
 
-    result = compared(project)
+    result = run_with_baseline(project)
 
     result.stdout.fnmatch_lines(["changed: documents", "  documents: fees.md", "  cases that use them: four"])
 
@@ -300,12 +305,12 @@ def test_the_record_names_the_commit(project: Project, monkeypatch: pytest.Monke
 def test_cases_that_are_gone_fail_the_session_where_asked_and_deselected_ones_do_not(
     baseline: Project, workers: tuple[str, ...]
 ) -> None:
-    gone = ("--evalstudio-fail-on", "gone", *workers)
+    fail_option = ("--evalstudio-fail-on", "gone", *workers)
 
-    selected = compared(baseline, "-k", "four", *gone)
+    selected = run_with_baseline(baseline, "-k", "four", *fail_option)
     counts = results(baseline)["items"]
     baseline.suite(case("four", "2+2?", '"4"'))
-    removed, ignored = compared(baseline, *gone), compared(baseline, *workers)
+    removed, ignored = run_with_baseline(baseline, *fail_option), run_with_baseline(baseline, *workers)
 
     assert (selected.ret, removed.ret, ignored.ret) == (0, 1, 0)
     assert isinstance(counts, dict)
@@ -361,17 +366,17 @@ def test_a_rerun_without_earlier_failures_misses_the_gone_cases(baseline: Projec
     options = ("--evalstudio-baseline", "evalstudio-baseline.jsonl", "--evalstudio-fail-on", "gone")
 
     first = baseline.run_with_cache(*options)
-    again = baseline.run_with_cache(*options, "--lf")
+    rerun = baseline.run_with_cache(*options, "--lf")
 
-    assert (first.ret, again.ret) == (1, 1)
+    assert (first.ret, rerun.ret) == (1, 1)
     assert "rerun: " not in first.stdout.str()
-    again.stdout.fnmatch_lines(["result: FAILED – 2 cases of the baseline gone"])
+    rerun.stdout.fnmatch_lines(["result: FAILED – 2 cases of the baseline gone"])
 
 
 def test_cases_of_a_moved_suite_that_are_deselected_are_not_gone(baseline: Project) -> None:
     (baseline.folder / "sums_suite.json").rename(baseline.folder / "moved_suite.json")
 
-    result = compared(baseline, "-k", "four", "--evalstudio-fail-on", "gone")
+    result = run_with_baseline(baseline, "-k", "four", "--evalstudio-fail-on", "gone")
 
     assert result.ret == 0
     assert results(baseline)["items"]["gone"] == 0
@@ -418,7 +423,7 @@ def test_the_headline_says_why_a_comparison_fails_the_session(
 ) -> None:
     baseline.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"', xfail="The new model rounds."))
 
-    result = compared(baseline, *options, *workers)
+    result = run_with_baseline(baseline, *options, *workers)
 
     report = baseline.folder / "evalstudio-report"
     assert result.ret == (1 if headline.startswith("FAILED") else 0)
@@ -433,10 +438,10 @@ def test_the_configuration_names_several_reasons(baseline: Project) -> None:
     codes = []
     for reasons in ('"case"', '["mean", "gone"]', '"case, gone"', '"none"'):
         baseline.write("evalstudio.toml", f"comparison.fail_on = {reasons}\n{config}")
-        codes.append(compared(baseline).ret)
+        codes.append(run_with_baseline(baseline).ret)
     baseline.write("evalstudio.toml", f'comparison.fail_on = ["none", "gone"]\n{config}')
 
-    refused = compared(baseline)
+    refused = run_with_baseline(baseline)
 
     assert codes == [0, 1, 1, 0]
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
@@ -457,8 +462,8 @@ def test_an_error_of_both_runs_is_still_an_error_and_can_be_expected(
     project.run("-v")
     evalstudio("baseline", "save", "--allow-errors", folder=project.folder)
 
-    plain = compared(project, *workers)
-    expected = compared(project, "-o", "evalstudio_known_failures=xfail", "-rx", *workers)
+    plain = run_with_baseline(project, *workers)
+    expected = run_with_baseline(project, "-o", "evalstudio_known_failures=xfail", "-rx", *workers)
 
     plain.assert_outcomes(passed=2, errors=1)
     plain.stdout.fnmatch_lines(["items: 2 still passing, 1 still error"])
@@ -473,7 +478,7 @@ def test_an_error_of_both_runs_is_still_an_error_and_can_be_expected(
 def test_an_error_of_a_case_that_failed_is_not_expected(baseline: Project) -> None:
     baseline.write("app.py", BROKEN)
 
-    result = compared(baseline, "-o", "evalstudio_known_failures=xfail")
+    result = run_with_baseline(baseline, "-o", "evalstudio_known_failures=xfail")
 
     result.assert_outcomes(passed=2, errors=1)
     result.stdout.fnmatch_lines(["items: 2 still passing, 1 error now"])
@@ -482,10 +487,10 @@ def test_an_error_of_a_case_that_failed_is_not_expected(baseline: Project) -> No
 def test_an_absolute_path_after_a_blank_is_no_other_root(
     baseline: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    elsewhere = tmp_path_factory.mktemp("elsewhere") / "base.jsonl"
-    elsewhere.write_bytes((baseline.folder / "evalstudio-baseline.jsonl").read_bytes())
+    other_baseline = tmp_path_factory.mktemp("elsewhere") / "base.jsonl"
+    other_baseline.write_bytes((baseline.folder / "evalstudio-baseline.jsonl").read_bytes())
 
-    result = baseline.run_process("-v", "sums_suite.json", "--evalstudio-baseline", str(elsewhere))
+    result = baseline.run("-v", "sums_suite.json", "--evalstudio-baseline", str(other_baseline))
 
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(
@@ -498,7 +503,7 @@ def test_an_absolute_path_after_a_blank_is_no_other_root(
 def test_cases_of_a_renamed_file_are_compared(baseline: Project, workers: tuple[str, ...]) -> None:
     (baseline.folder / "sums_suite.json").rename(baseline.folder / "addition_suite.json")
 
-    result = compared(baseline, "-o", "evalstudio_known_failures=xfail", *workers)
+    result = run_with_baseline(baseline, "-o", "evalstudio_known_failures=xfail", *workers)
 
     result.assert_outcomes(passed=1, failed=1, xfailed=1)
     result.stdout.fnmatch_lines(
@@ -512,7 +517,7 @@ def test_cases_of_a_renamed_file_are_compared(baseline: Project, workers: tuple[
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_the_junit_file_has_the_two_sentences(baseline: Project, workers: tuple[str, ...]) -> None:
-    compared(baseline, "--junitxml=junit.xml", *workers)
+    run_with_baseline(baseline, "--junitxml=junit.xml", *workers)
 
     suite = ElementTree.parse(baseline.folder / "junit.xml").find("testsuite")
     assert suite is not None
@@ -529,7 +534,7 @@ def test_the_junit_file_has_the_two_sentences(baseline: Project, workers: tuple[
 def test_changed_answers_of_passing_cases_are_listed(baseline: Project) -> None:
     baseline.write("app.py", BETTER.replace("It is 4.", "4, of course."))
 
-    result = compared(baseline, "-o", "evalstudio_known_failures=xfail")
+    result = run_with_baseline(baseline, "-o", "evalstudio_known_failures=xfail")
 
     assert result.ret == 0
     result.stdout.fnmatch_lines(
@@ -568,13 +573,13 @@ def test_a_failure_by_one_evaluator_does_not_hide_a_regression_by_another(
     project.run().assert_outcomes(failed=2)
     evalstudio("baseline", "save", folder=project.folder)
 
-    same = compared(project, "-o", "evalstudio_known_failures=xfail", *workers)
-    assert same.ret == pytest.ExitCode.OK
-    same.assert_outcomes(xfailed=2)
+    rerun = run_with_baseline(project, "-o", "evalstudio_known_failures=xfail", *workers)
+    assert rerun.ret == pytest.ExitCode.OK
+    rerun.assert_outcomes(xfailed=2)
     assert results(project)["items"]["still_failing"] == 2
 
     project.write("app.py", WORSE)
-    worse = compared(project, "-o", "evalstudio_known_failures=xfail", *workers)
+    worse = run_with_baseline(project, "-o", "evalstudio_known_failures=xfail", *workers)
     worse.assert_outcomes(failed=1, xfailed=1)
     worse.stdout.fnmatch_lines(
         [
@@ -596,7 +601,7 @@ def test_annotations_of_regressed_cases_come_first(baseline: Project) -> None:
     failing = [case(f"a{number}", "4+4?", '"8"') for number in range(3)]
     baseline.suite(*failing, case("six", "3+3?", '"6"'))
 
-    result = compared(baseline, "-o", "evalstudio_github=yes")
+    result = run_with_baseline(baseline, "-o", "evalstudio_github=yes")
 
     annotations = [line for line in result.outlines if line.startswith("::error ")]
     assert len(annotations) == 4
@@ -637,3 +642,32 @@ def ask(prompt):
 
     result.stdout.fnmatch_lines(["since run*", "report: *"])
     result.stdout.no_fnmatch_line("*INTERNALERROR*")
+
+
+def test_a_comparison_without_a_case_fails_the_session(project: Project) -> None:
+    """A changed threshold changes all tests; none of them could regress."""
+    project.suite(case("four", "2+2?", '"4"'), case("six", "3+3?", '"6"'))
+    project.run()
+    evalstudio("baseline", "save", folder=project.folder)
+    settings = (project.folder / "evalstudio.toml").read_text(encoding="utf-8")
+    project.write("evalstudio.toml", f"{settings}\n[evaluator.text_matching]\nthreshold = 0.4\n")
+
+    selected = run_with_baseline(project, "-k", "four")
+    without_reason = run_with_baseline(project, "--evalstudio-fail-on", "none")
+    shards = [run_with_baseline(project, "--evalstudio-shard", part).ret for part in ("1/2", "2/2")]
+    compared = run_with_baseline(project)
+    command = evalstudio("compare", "evalstudio-baseline.jsonl", "evalstudio-report", folder=project.folder)
+    evalstudio("baseline", "accept", "--changed", folder=project.folder)
+    accepted = run_with_baseline(project)
+
+    compared.stdout.fnmatch_lines(
+        [
+            "result: FAILED – no case compared with the baseline, since every test changed",
+            "next: `evalstudio baseline accept --changed`, if the tests were to change",
+        ]
+    )
+    assert compared.ret == 1
+    assert [result.ret for result in (selected, without_reason, accepted)] == [0, 0, 0]
+    assert 0 in shards  # the other one may have no test
+    assert 1 not in shards
+    assert command.returncode == 1

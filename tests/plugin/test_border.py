@@ -113,13 +113,13 @@ def as_csv(records: Iterable[Mapping[str, str]]) -> bytes:
     return buffer.getvalue().encode()
 
 
-def scored(project: Project) -> dict[str, set[str]]:
+def new_texts(project: Project) -> dict[str, set[str]]:
     """Return the texts that were scored since the last call, by question."""
     file = project.folder / "scored.jsonl"
     texts: dict[str, set[str]] = defaultdict(set)
     for line in file.read_text(encoding="utf-8").splitlines():
-        asked, text = json.loads(line)
-        texts[asked].add(text)
+        prompt, text = json.loads(line)
+        texts[prompt].add(text)
     file.unlink()
     return texts
 
@@ -246,7 +246,7 @@ def observed(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
 def test_the_scored_text_is_that_of_the_border(observed: Project, source: str) -> None:
     texts = {index: text for index, text in enumerate(ODD) if source not in UTF8 or is_valid(text)}
     SOURCES[source](observed, texts)
-    assert scored(observed) == {question(index): {expected(text)} for index, text in texts.items()}
+    assert new_texts(observed) == {question(index): {expected(text)} for index, text in texts.items()}
 
 
 LONG = {

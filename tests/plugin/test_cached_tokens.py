@@ -75,9 +75,9 @@ def test_a_lost_cache_is_said_in_the_comparison(
     result = bank.run("--evalstudio-baseline", "base.jsonl", "--evalstudio-refresh")
 
     result.assert_outcomes(passed=12)
-    printed = result.stdout.str()
-    assert ("cached share of the input tokens of bank: 0.99 -> 0 per answer" in printed) is is_said
-    assert ("cost of bank: 0.00226 -> 0.02008 USD per answer" in printed) is (cached != 9_900)
+    output = result.stdout.str()
+    assert ("cached share of the input tokens of bank: 0.99 -> 0 per answer" in output) is is_said
+    assert ("cost of bank: 0.00226 -> 0.02008 USD per answer" in output) is (cached != 9_900)
 
 
 @pytest.mark.parametrize(

@@ -53,15 +53,15 @@ def test_uncertain_verdicts_are_marked_and_counted(project: Project) -> None:
     calibration(project)
     configure(project)
     result = project.run("-v", "answers_lab.json", "-rA")
-    printed = result.stdout.str()
-    assert "(uncertain: both good and bad are in the 0.9 prediction set): unsupported words: apple" in printed
+    output = result.stdout.str()
+    assert "(uncertain: both good and bad are in the 0.9 prediction set): unsupported words: apple" in output
     assert (
         "lexical_groundedness: calibrated_probability 0.8808 (uncertain: both good and bad are in the 0.9"
-        " prediction set)" in printed
+        " prediction set)" in output
     )
-    assert "4 scored, 2 uncertain" in printed
+    assert "4 scored, 2 uncertain" in output
     assert (
-        printed.count(
+        output.count(
             "uncertain verdicts: `evalstudio review evalstudio-report` puts these answers before people"
         )
         == 1
@@ -93,18 +93,18 @@ def test_the_review_of_one_of_several_evaluators_is_named(project: Project) -> N
         'calibration = "strict.json"',
         evaluators=TWO,
     )
-    printed = project.run("-v", "answers_lab.json").stdout.str()
+    output = project.run("-v", "answers_lab.json").stdout.str()
     for id in json.loads(TWO):
         command = f"evalstudio review evalstudio-report --metric {id}.calibrated_probability"
-        assert f"uncertain verdicts: `{command}` puts these answers before people" in printed
+        assert f"uncertain verdicts: `{command}` puts these answers before people" in output
 
 
 def test_an_empty_set_is_uncertain_too(project: Project) -> None:
     calibration(project, quantile=0.05)
     configure(project)
-    printed = project.run("answers_lab.json", "-rA").stdout.str()
+    output = project.run("answers_lab.json", "-rA").stdout.str()
     assert verdict(project, "doubtful")["conformal_set"] == []
-    assert "uncertain: neither good nor bad is in the 0.9 prediction set" in printed
+    assert "uncertain: neither good nor bad is in the 0.9 prediction set" in output
 
 
 def test_a_calibration_of_levels_gives_the_probability_of_each(project: Project) -> None:
@@ -149,11 +149,11 @@ def test_the_record_names_the_calibration(project: Project) -> None:
     project.run("answers_lab.json")
     header, _ = project.record()
     entry = header["evaluators"]["lexical_groundedness"]
-    told = {
+    fields = {
         name: entry["calibration"][name]
         for name in ("file", "of", "method", "metrics", "labels", "alpha", "quantile")
     }
-    assert told == {
+    assert fields == {
         "file": "calibration.json",
         "of": "supported_words",
         "method": "logistic",

@@ -34,8 +34,8 @@ def _contents(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
         yield f"{name} (rows)", str(parquet.read_table(io.BytesIO(content)).to_pylist()).encode()
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for inside in archive.namelist():
-                yield from _contents(f"{name}/{inside}", archive.read(inside))
+            for member in archive.namelist():
+                yield from _contents(f"{name}/{member}", archive.read(member))
 
 
 def leaks(project: Project, canaries: Canaries) -> list[str]:

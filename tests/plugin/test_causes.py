@@ -60,6 +60,7 @@ def test_a_missing_extra_is_said_once_with_its_remedy(project: Project) -> None:
     project.write("conftest.py", NO_CLIENT)
     project.write("evalstudio.toml", HTTP)
     cases(project)
+    # In a process of its own: the conftest.py takes modules away.
     result = project.run_process("--junitxml", "junit.xml")
     result.assert_outcomes(errors=COUNT)
     text = result.stdout.str()
@@ -90,7 +91,7 @@ def test_a_stopped_server_is_one_cause_for_all_its_models(project: Project, work
     ]
     project.write("evalstudio.toml", 'evaluators = ["text_matching"]\n' + "".join(models))
     cases(project, 9)
-    result = project.run_process(*workers)
+    result = project.run(*workers)
     result.assert_outcomes(errors=27)
     result.stdout.fnmatch_lines(
         ["27 cases of sums_suite.json and 3 models: *and 24 more; -v writes them out"]
@@ -104,7 +105,7 @@ def test_a_refused_key_is_one_cause_for_15_models_and_its_message_ends_once(proj
         models = [STOPPED.replace("NAME", f"m{number}").replace("URL", service.url) for number in range(15)]
         project.write("evalstudio.toml", 'evaluators = ["text_matching"]\n' + "".join(models))
         cases(project, 2)
-        result = project.run_process()
+        result = project.run()
     text = result.stdout.str()
     assert text.count("_ ERROR at setup of ") == 1
     assert "15 models" in text

@@ -26,7 +26,7 @@ def case(key: str, **more: object) -> dict[str, object]:
     return {"key": key, "prompt": f"Price of {key}?", "condition": '"EUR"', **more}
 
 
-def saved(project: Project, *cases: dict[str, object]) -> None:
+def save_baseline(project: Project, *cases: dict[str, object]) -> None:
     project.write("app.py", APP)
     project.suite(*cases)
     project.run("-q")
@@ -42,17 +42,17 @@ def comparison(project: Project) -> dict[str, Any]:
 @pytest.mark.parametrize("workers", WORKERS)
 def test_conditions_that_were_replaced_hide_no_regression(project: Project, workers: tuple[str, ...]) -> None:
     cases = [case(f"letter {number}") for number in range(12)]
-    saved(project, *cases)
+    save_baseline(project, *cases)
     project.write("app.py", BROKEN)
     project.suite(*({**each, "condition": '"USD"'} for each in cases[:9]), *cases[9:])
 
     result = project.run("-v", *BASELINE, *workers)
 
     result.assert_outcomes(passed=9, failed=3)
-    found = comparison(project)
-    assert (found["items"]["regressed"], found["items"]["test_changed"], found["matched"]) == (3, 9, 3)
-    assert {tuple(each["parts"]) for each in found["changed_tests"]} == {("condition",)}
-    assert [metric["n"] for metric in found["metrics"] if metric["decides"]] == [3]
+    figures = comparison(project)
+    assert (figures["items"]["regressed"], figures["items"]["test_changed"], figures["matched"]) == (3, 9, 3)
+    assert {tuple(each["parts"]) for each in figures["changed_tests"]} == {("condition",)}
+    assert [metric["n"] for metric in figures["metrics"] if metric["decides"]] == [3]
     result.stdout.fnmatch_lines(
         [
             "3 of 3 cases regressed; 9 changed tests left out (condition). *",
@@ -67,7 +67,7 @@ def test_conditions_that_were_replaced_hide_no_regression(project: Project, work
 
 
 def test_swapped_keys_are_changed_tests(project: Project) -> None:
-    saved(project, case("letter"), case("card"), case("third"))
+    save_baseline(project, case("letter"), case("card"), case("third"))
     project.suite({**case("letter"), "key": "card"}, {**case("card"), "key": "letter"}, case("third"))
 
     project.run("-q", *BASELINE).assert_outcomes(passed=3)
@@ -101,7 +101,7 @@ def test_swapped_keys_are_changed_tests(project: Project) -> None:
     ],
 )
 def test_each_part_of_a_test_is_compared(project: Project, change: dict[str, object], part: str) -> None:
-    saved(project, case("letter"), case("second letter"))
+    save_baseline(project, case("letter"), case("second letter"))
     project.suite({**case("letter"), **change}, case("second letter"))
 
     project.run("-q", *BASELINE)
@@ -111,7 +111,7 @@ def test_each_part_of_a_test_is_compared(project: Project, change: dict[str, obj
 
 
 def test_texts_beside_the_test_are_no_change(project: Project) -> None:
-    saved(project, case("letter"), case("card"))
+    save_baseline(project, case("letter"), case("card"))
     settings = (project.folder / "evalstudio.toml").read_text(encoding="utf-8")
     project.write("evalstudio.toml", f"flips = 'report'\n{settings}")
     project.suite(case("card", categories=["fees"], metadata={"owner": "Ann"}), case("letter", xfail="no"))
@@ -122,7 +122,7 @@ def test_texts_beside_the_test_are_no_change(project: Project) -> None:
 
 
 def test_a_changed_test_is_neither_a_regression_nor_a_known_failure(project: Project) -> None:
-    saved(project, case("letter"), case("card", condition='"9 EUR"'))
+    save_baseline(project, case("letter"), case("card", condition='"9 EUR"'))
     project.suite(case("letter", condition='"6 EUR"'), case("card", condition='"8 EUR"'))
 
     result = project.run(*BASELINE, "-o", "evalstudio_known_failures=xfail", "--junitxml=junit.xml")
@@ -137,7 +137,7 @@ def test_changed_turns_and_documents_are_changed_tests(project: Project) -> None
     turns = [{"prompt": "Price of a letter?"}, {"prompt": "And a card?", "condition": '"EUR"'}]
     project.write("fees.md", "A letter costs 5 EUR.")
     plain = {"key": "talk", "turns": turns}
-    saved(project, plain, case("letter"))
+    save_baseline(project, plain, case("letter"))
     project.suite({"key": "talk", "turns": [turns[0], {**turns[1], "condition": '"USD"'}]}, case("letter"))
     project.run("-q", *BASELINE)
     assert [each["parts"] for each in comparison(project)["changed_tests"]] == [["turns"]]
@@ -145,7 +145,7 @@ def test_changed_turns_and_documents_are_changed_tests(project: Project) -> None
 
 def test_compare_and_history_leave_changed_tests_out(project: Project) -> None:
     cases = [case(f"letter {number}") for number in range(4)]
-    saved(project, *cases)
+    save_baseline(project, *cases)
     project.write("app.py", BROKEN)
     project.suite(*({**each, "condition": '"USD"'} for each in cases[:2]), *cases[2:])
     project.run("-q")
@@ -160,7 +160,7 @@ def test_compare_and_history_leave_changed_tests_out(project: Project) -> None:
 
 
 def test_a_baseline_without_digests_is_compared_with_one_note(project: Project) -> None:
-    saved(project, case("letter"), case("card"))
+    save_baseline(project, case("letter"), case("card"))
     path = project.folder / "evalstudio-baseline.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
     old = [{name: value for name, value in json.loads(line).items() if name != "digest"} for line in lines]

@@ -192,7 +192,7 @@ def test_an_annotation_of_a_regressed_case_has_the_difference_from_the_baseline(
     report = str(project.folder / "evalstudio-report")
     assert main(["baseline", "save", report, "-o", str(project.folder / "base.jsonl")]) == 0
     project.write("app.py", CHANGED)
-    result = project.run_process("-o", "evalstudio_github=yes", "--evalstudio-baseline", "base.jsonl")
+    result = project.run("-o", "evalstudio_github=yes", "--evalstudio-baseline", "base.jsonl")
     (lines,) = annotations_of(result)
     assert lines[2].startswith("since the baseline: The fee is [-5-]{+7+} EUR per month")
     assert "4111" not in "".join(lines)
@@ -222,9 +222,9 @@ def test_an_annotation_without_an_answer_has_the_reason_alone(project: Project) 
     assert "no connection" in lines[0]
 
 
-@pytest.mark.parametrize(("option", "written"), [([], True), (["-o", "evalstudio_github=no"], False)])
+@pytest.mark.parametrize(("option", "is_written"), [([], True), (["-o", "evalstudio_github=no"], False)])
 def test_in_actions_annotations_and_job_summary_are_written_by_themselves(
-    failing: Project, monkeypatch: pytest.MonkeyPatch, option: list[str], written: bool
+    failing: Project, monkeypatch: pytest.MonkeyPatch, option: list[str], is_written: bool
 ) -> None:
     summary = failing.folder / "summary"
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
@@ -232,9 +232,9 @@ def test_in_actions_annotations_and_job_summary_are_written_by_themselves(
 
     result = failing.run("a suite.json", *option)
 
-    assert any(line.startswith("::error ") for line in result.outlines) == written
-    assert summary.is_file() == written
-    assert not written or summary.read_text(encoding="utf-8").startswith("# ✗ FAILED – 2 of 2 tests")
+    assert any(line.startswith("::error ") for line in result.outlines) == is_written
+    assert summary.is_file() == is_written
+    assert not is_written or summary.read_text(encoding="utf-8").startswith("# ✗ FAILED – 2 of 2 tests")
 
 
 @pytest.mark.parametrize("workers", WORKERS)

@@ -58,18 +58,18 @@ def state(project: Project, *, broken: str = "", noisy: str = "") -> None:
     (project.folder / "asked.txt").unlink(missing_ok=True)
 
 
-def compared(project: Project, *arguments: str) -> pytest.RunResult:
+def run_with_baseline(project: Project, *arguments: str) -> pytest.RunResult:
     return project.run("-v", "--evalstudio-baseline", "base", *arguments)
 
 
-def asked(project: Project, prompt: str) -> int:
+def question_count(project: Project, prompt: str) -> int:
     return (project.folder / "asked.txt").read_text().split().count(prompt)
 
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_a_broken_case_fails_and_a_noisy_one_is_flaky(app: Project, workers: tuple[str, ...]) -> None:
     state(app, broken="q1", noisy="q2")
-    result = compared(app, *workers, "--junitxml", "junit.xml")
+    result = run_with_baseline(app, *workers, "--junitxml", "junit.xml")
     result.assert_outcomes(failed=1, passed=COUNT - 1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
@@ -81,7 +81,7 @@ def test_a_broken_case_fails_and_a_noisy_one_is_flaky(app: Project, workers: tup
             "    not confirmed: sums_suite.json::k2[[]app]: 1 of * repeats fail",
         ]
     )
-    assert (asked(app, "q0"), asked(app, "q1")) == (1, 3)
+    assert (question_count(app, "q0"), question_count(app, "q1")) == (1, 3)
     _, items = app.record()
     assert items["k1[app]"]["confirmation"] == {"code": "confirmed", "passed": 0, "failed": 3, "cases": COUNT}
     noisy = items["k2[app]"]
@@ -109,20 +109,20 @@ def test_a_broken_case_fails_and_a_noisy_one_is_flaky(app: Project, workers: tup
 
 def test_noise_alone_does_not_fail_a_run(app: Project) -> None:
     state(app, noisy="q2 q3")
-    result = compared(app)
+    result = run_with_baseline(app)
     assert result.ret == pytest.ExitCode.OK
     result.assert_outcomes(passed=COUNT)
 
 
 def test_all_broken_cases_are_confirmed(app: Project) -> None:
     state(app, broken=" ".join(f"q{n}" for n in range(COUNT)))
-    compared(app).assert_outcomes(failed=COUNT)
+    run_with_baseline(app).assert_outcomes(failed=COUNT)
 
 
 def test_without_a_baseline_nothing_is_asked_again(app: Project) -> None:
     state(app, broken="q1", noisy="q2")
     app.run().assert_outcomes(failed=2, passed=COUNT - 2)
-    assert asked(app, "q1") == asked(app, "q2") == 1
+    assert question_count(app, "q1") == question_count(app, "q2") == 1
 
 
 @pytest.mark.parametrize("switch", ["option", "configuration", "deterministic model"])
@@ -133,13 +133,13 @@ def test_confirmation_can_be_switched_off(app: Project, switch: str) -> None:
         app.write("evalstudio.toml", CONFIG + "[comparison]\nconfirm = 0\n")
     elif switch == "deterministic model":
         app.write("evalstudio.toml", CONFIG + "deterministic = true\n")
-    compared(app, *arguments).assert_outcomes(failed=1, passed=COUNT - 1)
-    assert asked(app, "q2") == 1
+    run_with_baseline(app, *arguments).assert_outcomes(failed=1, passed=COUNT - 1)
+    assert question_count(app, "q2") == 1
 
 
 def test_a_case_that_cannot_be_asked_again_fails(app: Project) -> None:
     state(app, noisy="q9")
-    result = compared(app)
+    result = run_with_baseline(app)
     result.assert_outcomes(failed=1, passed=COUNT - 1)
     result.stdout.fnmatch_lines(
         ["could not be confirmed: 1 of 1 repeats fail, then a repeat without a verdict"]
@@ -149,7 +149,7 @@ def test_a_case_that_cannot_be_asked_again_fails(app: Project) -> None:
 def test_a_budget_holds_for_repeats_too(app: Project) -> None:
     state(app, broken="q1")
     app.write("evalstudio.toml", CONFIG + f"budget = {{calls = {COUNT + 1}}}\n")
-    result = compared(app)
+    result = run_with_baseline(app)
     result.assert_outcomes(failed=1, passed=COUNT - 1)
     result.stdout.fnmatch_lines(
         ["could not be confirmed: 2 of 2 repeats fail, then model 'app' was not asked*"]
@@ -160,12 +160,12 @@ def test_a_case_that_failed_in_the_baseline_is_not_asked_again(app: Project) -> 
     state(app, broken="q1")
     app.run("--evalstudio-output", "base")
     state(app, broken="q1")
-    compared(app).assert_outcomes(failed=1, passed=COUNT - 1)
-    assert asked(app, "q1") == 1
+    run_with_baseline(app).assert_outcomes(failed=1, passed=COUNT - 1)
+    assert question_count(app, "q1") == 1
 
 
 def test_a_negative_number_is_refused(app: Project) -> None:
-    result = compared(app, "-o", "evalstudio_confirm=-1")
+    result = run_with_baseline(app, "-o", "evalstudio_confirm=-1")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*evalstudio_confirm = -1: must be a whole number of 0 or more*"])
 
@@ -173,7 +173,7 @@ def test_a_negative_number_is_refused(app: Project) -> None:
 def test_an_answer_that_is_empty_by_chance_is_asked_again(app: Project) -> None:
     app.write("app.py", APP.replace('return "wrong"', 'return ""'))
     state(app, broken="q1", noisy="q2")
-    result = compared(app)
+    result = run_with_baseline(app)
     result.assert_outcomes(failed=1, passed=COUNT - 1)
     _, items = app.record()
     assert items["k1[app]"]["confirmation"]["code"] == "confirmed"
@@ -192,7 +192,7 @@ def test_a_case_that_failed_by_another_evaluator_is_confirmed_by_those_that_pass
     app.run("--evalstudio-output", "base").assert_outcomes(failed=3)
 
     state(app, broken="q1", noisy="q2")
-    result = compared(app, "-o", "evalstudio_known_failures=xfail")
+    result = run_with_baseline(app, "-o", "evalstudio_known_failures=xfail")
 
     result.assert_outcomes(failed=1, xfailed=2)
     _, items = app.record()

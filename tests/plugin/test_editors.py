@@ -66,6 +66,12 @@ def read(project: Project, name: str) -> Any:
     return json.loads((project.folder / name).read_text())
 
 
+@pytest.fixture(autouse=True)
+def project_on_path(pytester: pytest.Pytester) -> None:
+    """Let `-p` find the modules of the project, as `python -m pytest` does."""
+    pytester.syspathinsert()
+
+
 @pytest.fixture
 def tree(project: Project) -> list[dict[str, Any]]:
     """The tree of a workspace with a suite in YAML and a parametrized test in Python."""
@@ -75,7 +81,7 @@ def tree(project: Project) -> list[dict[str, Any]]:
         "test_sums.py",
         "import pytest\n\n\n@pytest.mark.parametrize('n', [1])\ndef test_n(n):\n    pass\n",
     )
-    project.run_process("-p", "vscode_pytest", "--collect-only", "-q")
+    project.run("-p", "vscode_pytest", "--collect-only", "-q")
     nodes: list[dict[str, Any]] = read(project, "tree.json")
     return nodes
 
@@ -94,7 +100,7 @@ def test_the_view_of_vs_code_shows_each_case_at_its_line(
 
 def test_each_case_runs_alone_by_its_absolute_id(project: Project, tree: list[dict[str, Any]]) -> None:
     for node in tree:
-        result = project.run_process("-p", "vscode_pytest", f"--rootdir={project.folder}", node["id"])
+        result = project.run("-p", "vscode_pytest", f"--rootdir={project.folder}", node["id"])
         result.assert_outcomes(passed=1)
 
 
@@ -117,7 +123,7 @@ def test_a_failure_passes_on_answer_and_expected_answer(project: Project) -> Non
         WRONG, secret, {"key": "right", "prompt": "2+2?", "expected_output": "5", "condition": '"4"'}
     )
 
-    project.run_process("-p", "differences").assert_outcomes(passed=1, failed=2)
+    project.run("-p", "differences").assert_outcomes(passed=1, failed=2)
 
     [difference, masked] = read(project, "differences.json")
     assert difference == ["==", "It is 6.", "It is 7."]
@@ -133,7 +139,7 @@ def test_a_failing_check_in_python_passes_them_on(project: Project) -> None:
         "    eval_text_matching.check(case)\n",
     )
 
-    project.run_process("-p", "differences").assert_outcomes(failed=1)
+    project.run("-p", "differences").assert_outcomes(failed=1)
 
     assert read(project, "differences.json") == [["==", "It is 6.", "It is 7."]]
 
@@ -142,6 +148,6 @@ def test_a_condition_without_an_expected_answer_has_no_difference(project: Proje
     project.write("differences.py", DIFFERENCES)
     project.suite({"key": "wrong", "prompt": "3+3?", "condition": '"7"'})
 
-    project.run_process("-p", "differences").assert_outcomes(failed=1)
+    project.run("-p", "differences").assert_outcomes(failed=1)
 
     assert read(project, "differences.json") == []

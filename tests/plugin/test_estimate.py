@@ -75,7 +75,7 @@ def test_stored_answers_are_subtracted_and_tell_the_length_of_answers(
     project.run().assert_outcomes(passed=2)
     cases(project, 5)
     before = files(project.folder)
-    asked = len(service.requests)
+    request_count = len(service.requests)
     result = project.run("--evalstudio-estimate", "--evalstudio-replay")
     result.stdout.fnmatch_lines(["model paid: 3 calls (2 answers are stored), about * in, about * out, *USD"])
     assert "about 150 out" not in str(result.stdout)
@@ -84,7 +84,7 @@ def test_stored_answers_are_subtracted_and_tell_the_length_of_answers(
     assert "about 250 out" not in str(result.stdout)
     result = project.run("--evalstudio-estimate", "--evalstudio-refresh")
     result.stdout.fnmatch_lines(["model paid: 5 calls (0 answers are stored)*"])
-    assert len(service.requests) == asked
+    assert len(service.requests) == request_count
     assert files(project.folder) == before
 
 
@@ -105,12 +105,12 @@ def test_judges_are_estimated_with_and_without_answers(project: Project, service
         ]
     )
     project.run().assert_outcomes(passed=2)
-    asked = len(service.requests)
+    request_count = len(service.requests)
     result = project.run("--evalstudio-estimate")
     result.stdout.fnmatch_lines(
         ["model paid: 2 calls (0 answers are stored)*", "judge j: at least 0 calls (*stored)*"]
     )
-    assert len(service.requests) == asked
+    assert len(service.requests) == request_count
 
 
 def test_a_judge_with_several_questions_counts_those_that_follow(

@@ -123,8 +123,8 @@ def test_the_exports_have_them(project: Project) -> None:
 def test_suites_labs_and_data_sets_keep_them(tmp_path: Path) -> None:
     suite = TestSuite.model_validate({"tests": [{"test_cases": [ANSWERED, REFUSED, ON_ANSWER]}]})
     suite.save(tmp_path / "a_suite.json")
-    again = TestSuite.load(tmp_path / "a_suite.json")
-    assert [(case.expects, case.condition_on) for _, case in again.cases()] == [
+    second_suite = TestSuite.load(tmp_path / "a_suite.json")
+    assert [(case.expects, case.condition_on) for _, case in second_suite.cases()] == [
         ("", ""),
         ("refusal", ""),
         ("", "answer"),
@@ -192,5 +192,5 @@ def test_a_perturbed_case_expects_what_its_original_does(project: Project) -> No
 def test_other_tools_lose_them_and_the_export_says_so(kind: str) -> None:
     dataset = LlmDataset()
     dataset.add_input("?", key="a", expects="refusal", condition_on="answer")
-    _, lost = export(kind, dataset)
-    assert {"expects", "condition_on"} <= set(lost)
+    _, losses = export(kind, dataset)
+    assert {"expects", "condition_on"} <= set(losses)

@@ -46,7 +46,7 @@ def facts(project: Project) -> dict[str, list[object]]:
         {"key": "passes", "input": "Fee?", "actual_output": "A fee.", "output_condition": '"fee"'},
         {"key": "fails", "input": "Fee?", "actual_output": "None.", "output_condition": '"fee"'},
     )
-    project.run_process("answers_lab.json").assert_outcomes(passed=1, failed=1)
+    project.run("answers_lab.json").assert_outcomes(passed=1, failed=1)
     content: dict[str, list[object]] = json.loads((project.folder / "kept.json").read_text())
     return content
 

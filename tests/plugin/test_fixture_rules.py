@@ -255,7 +255,16 @@ def test_an_application_of_a_fixture_is_started_for_each_item(project: Project, 
     project.run().assert_outcomes(passed=3)
 
 
+def write_waiting_app(project: Project) -> None:
+    """Write an application that answers when all three cases are being asked, or after half a minute."""
+    waiting = (
+        "for _ in range(3_000):\n        if peak == 3:\n            break\n        await asyncio.sleep(0.01)"
+    )
+    project.write("app.py", APP.replace("await asyncio.sleep(0.01)", waiting))
+
+
 def test_an_autouse_fixture_of_an_installed_plugin_leaves_chunks_whole(project: Project) -> None:
+    write_waiting_app(project)
     folder = project.folder / "lib" / "site-packages"
     project.write(
         "lib/site-packages/installed_plugin.py",
@@ -271,6 +280,7 @@ def test_an_autouse_fixture_of_an_installed_plugin_leaves_chunks_whole(project: 
 
 
 def test_without_fixtures_a_chunk_is_asked_at_once(project: Project) -> None:
+    write_waiting_app(project)
     project.suite(*({**case, "condition": '"peak: 3"'} for case in CASES))
 
     project.run().assert_outcomes(passed=3)

@@ -110,7 +110,7 @@ def test_record_and_report_are_written_without_a_plugin_of_pytest(project: Proje
         {"key": "four", "prompt": "2+2?", "condition": '"4"'},
         {"key": "five", "prompt": "2+2?", "condition": '"5"'},
     )
-    result = project.run_process("-p", f"no:{plugin}")
+    result = project.run("-p", f"no:{plugin}")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "INTERNALERROR" not in result.stdout.str() + result.stderr.str()
     assert [item["verdict"] for item in project.record()[1].values()] == ["passed", "failed"]

@@ -42,12 +42,12 @@ RULES = '[evaluator.tool_rules]\nrules = [{tool = "refund", never = true}]\n'
 def desk(project: Project, script: str, *, evaluators: str, options: str = "", model: str = "") -> None:
     project.write("app.py", APP)
     project.write("script.txt", script)
-    listed = ", ".join(f'"{each}"' for each in evaluators.split())
-    project.write("evalstudio.toml", CONFIG.format(evaluators=listed, options=options, model=model))
+    names = ", ".join(f'"{each}"' for each in evaluators.split())
+    project.write("evalstudio.toml", CONFIG.format(evaluators=names, options=options, model=model))
     (project.folder / "asked.txt").unlink(missing_ok=True)
 
 
-def asked(project: Project) -> int:
+def question_count(project: Project) -> int:
     return len((project.folder / "asked.txt").read_text().split())
 
 
@@ -99,7 +99,7 @@ def test_a_baseline_does_not_repeat_a_violation_away(project: Project, kind: str
     result = project.run("--evalstudio-baseline", "base")
     result.assert_outcomes(failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert asked(project) == 1
+    assert question_count(project) == 1
     result.stdout.fnmatch_lines([f"not asked again: one violation decides ({evaluators})"])
 
 
@@ -129,7 +129,7 @@ def test_an_application_with_tools_is_asked_again_only_where_its_table_says_so(
     desk(project, "fine look", evaluators="tool_calls", model=model)
     result = project.run("--evalstudio-baseline", "base", "--junitxml", "junit.xml", "-v")
     result.assert_outcomes(**{outcome: 1})
-    assert asked(project) == count
+    assert question_count(project) == count
     note = "not asked again: the application has tools, a state or a session; `confirm = N` in its"
     assert (note in result.stdout.str()) == (not model)
     properties = {

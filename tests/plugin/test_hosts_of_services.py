@@ -46,13 +46,13 @@ def configure(project, services, **more):
         ]
         for key, value in protocol.settings(services[protocol.id].url).items():
             reference = {KEY: "${PLANTED}", "AKIAPLANTED4711": "${PLANTED_ID}"}
-            shown = reference.get(value, value) if isinstance(value, str) else value
+            setting = reference.get(value, value) if isinstance(value, str) else value
             table = (
-                ", ".join(f"{name} = {json.dumps(part)}" for name, part in shown.items())
-                if isinstance(shown, dict)
+                ", ".join(f"{name} = {json.dumps(part)}" for name, part in setting.items())
+                if isinstance(setting, dict)
                 else ""
             )
-            lines.append(f"{key} = {{{table}}}" if table else f"{key} = {json.dumps(shown)}")
+            lines.append(f"{key} = {{{table}}}" if table else f"{key} = {json.dumps(setting)}")
     project.write("evalstudio.toml", "\n".join(lines))
     project.write("fees.md", "A transfer costs 5 USD.")
     cases = [{"key": "fee", "prompt": "What is the fee?", "condition": '"5 USD"'}]
@@ -72,10 +72,10 @@ def contents(folder):
 
 
 def assert_no_secret(project, *outputs):
-    places = [
+    leaks = [
         name for name, content in contents(project.folder) for secret in SECRETS if secret.encode() in content
     ]
-    assert places == []
+    assert leaks == []
     assert not any(secret in output for output in outputs for secret in SECRETS)
 
 
@@ -90,8 +90,8 @@ def test_every_host_answers_a_suite(project, services):
         if isinstance(header["models"], list)
         else header["models"]
     )
-    served = {names[key]["host"]: row.get("served_model", "") for key, row in rows.items()}
-    assert served == {p.id: "m" if p.id == "amazon_bedrock_rag" else "served-1" for p in PROTOCOLS}
+    served_models = {names[key]["host"]: row.get("served_model", "") for key, row in rows.items()}
+    assert served_models == {p.id: "m" if p.id == "amazon_bedrock_rag" else "served-1" for p in PROTOCOLS}
     scores = {names[key]["host"]: row.get("context_scores") for key, row in rows.items()}
     assert scores["h2ogpte"] == scores["openai_rag"] == scores["http"] == [0.75]
     assert_no_secret(project, result.stdout.str(), result.stderr.str())
@@ -100,12 +100,12 @@ def test_every_host_answers_a_suite(project, services):
 @pytest.mark.parametrize("status", [200, 400, 500])
 def test_a_key_that_services_repeat_is_nowhere(project, services, status):
     for protocol in PROTOCOLS:
-        said = f"bad key {KEY}" + (" of AKIAPLANTED4711" if "bedrock" in protocol.id else "")
+        text = f"bad key {KEY}" + (" of AKIAPLANTED4711" if "bedrock" in protocol.id else "")
         if status == 200:
-            services[protocol.id].protocol = repeating(protocol, said)
+            services[protocol.id].protocol = repeating(protocol, text)
         else:
             services[protocol.id].always = Response(
-                protocol.refusal(said), status=status, headers=protocol.error_headers
+                protocol.refusal(text), status=status, headers=protocol.error_headers
             )
     configure(project, services)
     result = project.run()
@@ -113,16 +113,16 @@ def test_a_key_that_services_repeat_is_nowhere(project, services, status):
     assert_no_secret(project, result.stdout.str(), result.stderr.str())
 
 
-def repeating(protocol, said):
+def repeating(protocol, text):
     """The service with the key in its answer."""
 
     def respond(request):
         response = protocol.respond(request)
         if request.method == "WS":
-            return messages("The fee ", said)
+            return messages("The fee ", text)
         if not protocol.asks(request):
             return response
-        body = json.dumps(response.body).replace(ANSWER, said)
+        body = json.dumps(response.body).replace(ANSWER, text)
         return Response(body.encode(), headers=response.headers)
 
     return respond

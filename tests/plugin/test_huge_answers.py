@@ -34,7 +34,7 @@ FORMS = {
         lambda url: f'url = "{url}"\nllm_model_name = "m"\napi_key = "k"',
         message([{"type": "text", "text": "@"}]),
     ),
-    "ollama": (lambda url: f'url = "{url}"\nllm_model_name = "m"', ollama_part("@", done=True)),
+    "ollama": (lambda url: f'url = "{url}"\nllm_model_name = "m"', ollama_part("@", is_final=True)),
 }
 
 

@@ -24,7 +24,7 @@ def ask(prompt):
 QUESTIONS = 40
 
 
-def asked(project: Project, name: str = "asked.txt") -> list[str]:
+def questions_of(project: Project, name: str = "asked.txt") -> list[str]:
     path: Path = project.folder / name
     return path.read_text().split() if path.is_file() else []
 
@@ -42,7 +42,7 @@ def test_a_timeout_shorter_than_the_chunk_interrupts_nothing_and_each_question_i
 
     project.run("--timeout", "3").assert_outcomes(passed=QUESTIONS)
 
-    assert len(asked(project)) == QUESTIONS
+    assert len(questions_of(project)) == QUESTIONS
 
 
 def test_a_repeated_question_without_a_cache_is_still_asked_twice(project: Project) -> None:
@@ -51,4 +51,4 @@ def test_a_repeated_question_without_a_cache_is_still_asked_twice(project: Proje
 
     project.run().assert_outcomes(passed=2)
 
-    assert asked(project) == ["q", "q"]
+    assert questions_of(project) == ["q", "q"]

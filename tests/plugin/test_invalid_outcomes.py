@@ -225,8 +225,8 @@ def test_the_count_of_outcomes_and_model_wide_figures(odd: Project) -> None:
 def test_a_rescored_run_and_a_scored_table(odd: Project) -> None:
     odd.lab(*rows())
     odd.run("-q")
-    again = odd.run("-q", "--evalstudio-from", "evalstudio-report", "--evalstudio-output", "again")
-    assert "INTERNALERROR" not in again.stdout.str() + again.stderr.str()
+    rescore = odd.run("-q", "--evalstudio-from", "evalstudio-report", "--evalstudio-output", "again")
+    assert "INTERNALERROR" not in rescore.stdout.str() + rescore.stderr.str()
     odd.write("table.jsonl", "\n".join(json.dumps(row) for row in rows()))
     scored = evalstudio("score", "table.jsonl", "-o", "scores", folder=odd.folder)
     assert "Traceback" not in scored.stdout + scored.stderr

@@ -54,7 +54,7 @@ def row(number: int, *, good: bool, model: str = "m") -> dict[str, Any]:
 
 
 @pytest.fixture
-def measured(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+def measured_judge_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """A project with a measured judge and a run of 100 answers, of which 70 are good."""
     monkeypatch.chdir(project.folder)
     project.write("house.py", JUDGE)
@@ -101,8 +101,8 @@ def find(content: Any, key: str) -> list[dict[str, Any]]:
     return [each for value in content for each in find(value, key)] if isinstance(content, list) else []
 
 
-def test_the_pass_rate_is_shown_raw_and_corrected_everywhere(measured: Project) -> None:
-    result = measured.run("-v")
+def test_the_pass_rate_is_shown_raw_and_corrected_everywhere(measured_judge_project: Project) -> None:
+    result = measured_judge_project.run("-v")
     result.assert_outcomes(passed=69, failed=31)
     value, (low, high) = by_hand()
     assert 0.5 < low < 0.7 < high < 0.9
@@ -113,20 +113,20 @@ def test_the_pass_rate_is_shown_raw_and_corrected_everywhere(measured: Project) 
             f" {percent(value)} [[]{percent(low)}, {percent(high)}]",
         ]
     )
-    line = standing(measured)
+    line = standing(measured_judge_project)
     assert line["pass_rate"] == 0.69
     assert line["corrected_pass_rate"] == {
         "value": pytest.approx(value),
         "interval": pytest.approx([low, high]),
         "reason": "",
     }
-    report = measured.folder / "evalstudio-report"
+    report = measured_judge_project.folder / "evalstudio-report"
     page = (report / "interpretation.html").read_text(encoding="utf-8")
     markdown = "".join(path.read_text(encoding="utf-8") for path in report.rglob("*.md"))
     assert f"corrected {percent(value)} ({percent(low)} – {percent(high)})" in markdown
     assert "90 of 100 good answers pass, 80 of 100 bad ones fail" in page
     assert "corrected 70 %" in page
-    header, _ = measured.record()
+    header, _ = measured_judge_project.record()
     entry = header["evaluators"]["relevance_to_query_judge"]["judge_check"]
     assert (entry["file"], entry["sensitivity"]["successes"], entry["specificity"]["total"]) == (
         "check.json",
@@ -147,43 +147,47 @@ def test_the_pass_rate_is_shown_raw_and_corrected_everywhere(measured: Project) 
         ),
     ],
 )
-def test_errors_of_another_judge_correct_nothing(measured: Project, change: str, reason: str) -> None:
-    measured.write("examples.json", json.dumps({"evaluator": "relevance_to_query_judge"}))
-    measured.write("evalstudio.toml", f'{CONFIG}judge_check = "check.json"\n{change}\n')
-    result = measured.run("-v")
+def test_errors_of_another_judge_correct_nothing(
+    measured_judge_project: Project, change: str, reason: str
+) -> None:
+    measured_judge_project.write("examples.json", json.dumps({"evaluator": "relevance_to_query_judge"}))
+    measured_judge_project.write("evalstudio.toml", f'{CONFIG}judge_check = "check.json"\n{change}\n')
+    result = measured_judge_project.run("-v")
     result.stdout.fnmatch_lines([f"*pass rate 69 of 100*; not corrected: judge-check {reason}"])
-    assert standing(measured)["corrected_pass_rate"]["value"] is None
-    page = (measured.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
+    assert standing(measured_judge_project)["corrected_pass_rate"]["value"] is None
+    page = (measured_judge_project.folder / "evalstudio-report" / "interpretation.html").read_text(
+        encoding="utf-8"
+    )
     assert "are not corrected: <bdi>judge-check measured another judge" in page
 
 
-def test_a_broken_judge_corrects_nothing(measured: Project) -> None:
-    content = json.loads((measured.folder / "check.json").read_text(encoding="utf-8"))
+def test_a_broken_judge_corrects_nothing(measured_judge_project: Project) -> None:
+    content = json.loads((measured_judge_project.folder / "check.json").read_text(encoding="utf-8"))
     content["questions"] = [
         {**each, "good_passed": each["good"], "bad_passed": each["bad"]} for each in content["questions"]
     ]
-    measured.write("check.json", json.dumps(content))
-    result = measured.run("-v")
+    measured_judge_project.write("check.json", json.dumps(content))
+    result = measured_judge_project.run("-v")
     result.stdout.fnmatch_lines(["*not corrected: the labels of judge-check do not show that the judge*"])
 
 
-def test_verdicts_on_repeats_are_not_corrected(measured: Project) -> None:
-    for path in measured.folder.glob("*_lab.json"):
+def test_verdicts_on_repeats_are_not_corrected(measured_judge_project: Project) -> None:
+    for path in measured_judge_project.folder.glob("*_lab.json"):
         path.unlink()
     model = '[[model]]\nname = "app"\nhost = "python"\ntarget = "house:ask"\nruns = 2\n'
-    measured.write("evalstudio.toml", f'{CONFIG}judge_check = "check.json"\n{model}')
-    measured.suite(*({"key": f"k{n}", "prompt": f"Question {n}?"} for n in range(1, 5)))
-    result = measured.run("-v")
+    measured_judge_project.write("evalstudio.toml", f'{CONFIG}judge_check = "check.json"\n{model}')
+    measured_judge_project.suite(*({"key": f"k{n}", "prompt": f"Question {n}?"} for n in range(1, 5)))
+    result = measured_judge_project.run("-v")
     result.assert_outcomes(passed=4)
     result.stdout.fnmatch_lines(["*not corrected: verdicts on several repeats were not measured*"])
 
 
 @pytest.mark.slow
-def test_workers_give_the_same_rate(measured: Project) -> None:
-    measured.run()
-    alone = standing(measured)
-    measured.run("-n", "2")
-    assert standing(measured) == alone
+def test_workers_give_the_same_rate(measured_judge_project: Project) -> None:
+    measured_judge_project.run()
+    single_process = standing(measured_judge_project)
+    measured_judge_project.run("-n", "2")
+    assert standing(measured_judge_project) == single_process
 
 
 @pytest.mark.parametrize(
@@ -194,12 +198,14 @@ def test_workers_give_the_same_rate(measured: Project) -> None:
         pytest.param('{"evalstudio_judge_check": 1}', "evaluator", id="incomplete"),
     ],
 )
-def test_a_file_that_is_no_result_is_a_usage_error(measured: Project, content: str | None, fact: str) -> None:
+def test_a_file_that_is_no_result_is_a_usage_error(
+    measured_judge_project: Project, content: str | None, fact: str
+) -> None:
     if content is None:
-        (measured.folder / "check.json").unlink()
+        (measured_judge_project.folder / "check.json").unlink()
     else:
-        measured.write("check.json", content)
-    result = measured.run()
+        measured_judge_project.write("check.json", content)
+    result = measured_judge_project.run()
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"*evaluator.relevance_to_query_judge.judge_check: *check.json*{fact}*"])
 
@@ -211,24 +217,26 @@ def test_a_file_that_is_no_result_is_a_usage_error(measured: Project, content: s
         ("[evaluator.rouge]", "asks no judge"),
     ],
 )
-def test_a_result_of_another_evaluator_is_a_usage_error(measured: Project, table: str, fact: str) -> None:
+def test_a_result_of_another_evaluator_is_a_usage_error(
+    measured_judge_project: Project, table: str, fact: str
+) -> None:
     evaluator = table.partition(".")[2].rstrip("]")
-    measured.write(
+    measured_judge_project.write(
         "evalstudio.toml",
         CONFIG.replace("relevance_to_query_judge", evaluator) + 'judge_check = "check.json"\n',
     )
-    result = measured.run()
+    result = measured_judge_project.run()
     assert result.ret == 4
     result.stderr.fnmatch_lines([f"*{fact}*"])
 
 
-def test_frames_have_the_corrected_rate(measured: Project) -> None:
+def test_frames_have_the_corrected_rate(measured_judge_project: Project) -> None:
     pytest.importorskip("pandas")
     dataset = LlmDataset()
     for number in range(100):
         each = row(number, good=number < 70)
         dataset.add_input(each["input"], key=each["key"], actual_output=each["actual_output"])
-    config = tomllib.loads((measured.folder / "evalstudio.toml").read_text(encoding="utf-8"))
+    config = tomllib.loads((measured_judge_project.folder / "evalstudio.toml").read_text(encoding="utf-8"))
     frame = evaluate(dataset, config=config).leaderboard_frame().iloc[0]
     value, (low, high) = by_hand()
     assert (frame.corrected_pass_rate, frame.corrected_low, frame.corrected_high) == (

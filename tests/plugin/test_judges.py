@@ -45,7 +45,7 @@ def rows(count: int = 2) -> list[dict[str, Any]]:
     ]
 
 
-def spent(project: Project) -> dict[str, Any]:
+def judging_of(project: Project) -> dict[str, Any]:
     header, _ = project.record()
     actual: dict[str, Any] = header["judging"]
     return actual
@@ -166,10 +166,10 @@ def test_a_second_run_asks_nothing_also_on_workers(project: Project, service: Op
     configure(project, service)
     project.lab(*rows(6))
     project.run("-v").assert_outcomes(passed=6)
-    asked = len(service.requests)
+    request_count = len(service.requests)
     second = project.run("-v", "-n", "2")
     second.assert_outcomes(passed=6)
-    assert (asked, len(service.requests)) == (6, 6)
+    assert (request_count, len(service.requests)) == (6, 6)
     second.stdout.fnmatch_lines(["judge: 0 calls in this run for 6 judgements*"])
     project.run("-v", "--evalstudio-refresh")
     assert len(service.requests) == 12
@@ -198,7 +198,7 @@ def test_workers_keep_to_one_budget_and_add_up_what_they_spent(
     result = project.run("-v", "-n", "2")
     result.assert_outcomes(passed=4, errors=8)
     assert len(service.requests) == 4
-    assert spent(project)["calls"] == 4
+    assert judging_of(project)["calls"] == 4
     result.stdout.fnmatch_lines(["judge: 8 judgements were not asked for: *the budget of calls is used up*"])
     problems = json.loads(
         (project.folder / "evalstudio-report" / "interpretation.json").read_text(encoding="utf-8")
@@ -266,12 +266,12 @@ def test_the_key_is_written_nowhere(project: Project, service: OpenAIServer) -> 
     project.lab(*rows(2))
     result = project.run()
     assert KEY not in result.stdout.str() + result.stderr.str()
-    written = [
+    leaks = [
         path
         for path in project.folder.rglob("*")
         if path.is_file() and path.name != "evalstudio.toml" and KEY.encode() in path.read_bytes()
     ]
-    assert written == []
+    assert leaks == []
 
 
 def test_judges_serve_tests_written_in_python(project: Project, service: OpenAIServer) -> None:
@@ -317,7 +317,7 @@ def test_a_judge_takes_over_a_connection_and_is_priced(project: Project, service
     project.run().assert_outcomes(passed=1)
     assert service.requests[0]["model"] == "judge-model"
     assert service.headers[0]["authorization"] == f"Bearer {KEY}"
-    assert spent(project)["cost_usd"] == pytest.approx(30e-6)  # (10 * 1 + 5 * 4) / 1,000,000
+    assert judging_of(project)["cost_usd"] == pytest.approx(30e-6)  # (10 * 1 + 5 * 4) / 1,000,000
 
 
 def test_a_changed_price_asks_nothing_again(project: Project, service: OpenAIServer) -> None:

@@ -41,13 +41,13 @@ def test_a_clock_that_is_set_after_a_kill_holds_up_nobody(tmp_path: Path, ahead_
     (tmp_path / "ahead.txt").write_text(str(ahead_s))
     with closing(scene.children):
         process = scene.start()
-        process.wait_until(lambda: scene.asked("answered.txt").total() >= 6, "six answers")
+        process.wait_until(lambda: scene.question_counts("answered.txt").total() >= 6, "six answers")
         process.send_signal(signal.SIGKILL)
         process.finish()
         process.end()
-        asked = scene.asked()
+        counts = scene.question_counts()
         (tmp_path / "ahead.txt").write_text("0")
-        started = time.monotonic()
+        start = time.monotonic()
         scene.check_next_run()
-        assert time.monotonic() - started < 30
-        assert (scene.asked() - asked).total() <= 24 - asked.total() + 8
+        assert time.monotonic() - start < 30
+        assert (scene.question_counts() - counts).total() <= 24 - counts.total() + 8

@@ -50,8 +50,8 @@ def test_an_item_stands_at_the_line_of_its_case(project: Project) -> None:
     project.write("c_lab.json", LAB)
 
     project.run("--co", "-q", "--evalstudio-perturb", "copy", "a_suite.json", "b_suite.yaml")
-    places = (project.folder / "locations.txt").read_text().splitlines()
-    assert [place.split()[0] for place in places] == [
+    locations = (project.folder / "locations.txt").read_text().splitlines()
+    assert [place.split()[0] for place in locations] == [
         *["a_suite.json:4"] * 2,
         *["a_suite.json:5"] * 2,
         *["a_suite.json:10"] * 2,
@@ -86,14 +86,14 @@ def test_awkward_keys_give_unique_node_ids_that_run_again(project: Project) -> N
 
 
 def test_a_file_outside_the_rootdir_runs_again_by_its_node_id(project: Project, tmp_path: Path) -> None:
-    outside = tmp_path / "else where"
-    outside.mkdir()
+    outer_folder = tmp_path / "else where"
+    outer_folder.mkdir()
     case = {"prompt": "2+2?", "condition": '"4"'}
     suite = {"tests": [{"test_cases": [{"key": "a", **case}, {"key": "b::c", **case}]}]}
-    (outside / "sums_suite.json").write_text(json.dumps(suite))
+    (outer_folder / "sums_suite.json").write_text(json.dumps(suite))
     common = (f"--evalstudio-config={project.folder / 'evalstudio.toml'}", f"--rootdir={project.folder}")
 
-    result = project.run("-v", str(outside), *common)
+    result = project.run("-v", str(outer_folder), *common)
 
     result.assert_outcomes(passed=2)
     names = [item["nodeid"] for item in project.record()[1].values()]

@@ -68,5 +68,5 @@ def test_a_run_with_a_baseline_and_its_commands(odd: Project) -> None:
         ["select", "first", "second"],
         ["baseline", "show"],
     ):
-        ended = evalstudio(*command, folder=odd.folder)
-        assert ended.returncode in (0, 1), (command, ended.stderr)
+        result = evalstudio(*command, folder=odd.folder)
+        assert result.returncode in (0, 1), (command, result.stderr)

@@ -65,21 +65,21 @@ def test_nothing_that_a_run_shows_or_writes_has_them(project: Project) -> None:
     result = project.run("sums_suite.json", "answers_lab.json", "-rA", "-v", "--junitxml=junit.xml")
 
     result.assert_outcomes(passed=1, failed=2, skipped=1, xfailed=1, errors=2)
-    written = {
+    texts = {
         "output": result.stdout.str() + result.stderr.str(),
         "junit": (project.folder / "junit.xml").read_text(encoding="utf-8"),
     }
     with zipfile.ZipFile(project.folder / "evalstudio-report" / "evalstudio-report.zip") as archive:
-        written |= {name: archive.read(name).decode("utf-8", "replace") for name in archive.namelist()}
-    assert "record.jsonl" in written
-    assert [(name, secret) for name, text in written.items() for secret in SECRETS if secret in text] == []
+        texts |= {name: archive.read(name).decode("utf-8", "replace") for name in archive.namelist()}
+    assert "record.jsonl" in texts
+    assert [(name, secret) for name, text in texts.items() for secret in SECRETS if secret in text] == []
 
 
 def test_masked_keys_stay_distinct_and_joinable(project: Project) -> None:
     project_files(project)
     project.run("sums_suite.json", "answers_lab.json")
     _, items = project.record()
-    again = (project.folder / "evalstudio-report").rename(project.folder / "first")
+    first_report = (project.folder / "evalstudio-report").rename(project.folder / "first")
     project.run("sums_suite.json", "answers_lab.json")
     header, second = project.record()
 
@@ -90,7 +90,7 @@ def test_masked_keys_stay_distinct_and_joinable(project: Project) -> None:
     assert follower["rows"][0]["relationships"][0]["target"] == first
     row = next(item for name, item in items.items() if name.startswith("r"))
     assert row["model_key"] in header["models"]
-    assert again.is_dir()
+    assert first_report.is_dir()
 
 
 def test_last_failed_finds_a_masked_key_again(project: Project) -> None:
@@ -129,3 +129,28 @@ def test_a_question_is_masked_before_it_is_cut(project: Project) -> None:
     result.assert_outcomes(failed=1)
     assert "Which person has the key" in result.stdout.str()
     assert TOKEN[:8] not in result.stdout.str()
+
+
+def test_the_key_of_a_case_in_python_is_masked(project: Project) -> None:
+    project.write(
+        "test_keys.py",
+        f"""
+def test_sum(eval_text_matching, eval_case):
+    eval_text_matching.check(eval_case("2+2?", "It is 4.", condition='"4"', key={EMAIL!r}))
+""",
+    )
+
+    project.run("test_keys.py", "--junitxml=junit.xml").assert_outcomes(passed=1)
+
+    _, items = project.record()
+    assert [item["key"] for item in items.values()] == ["****.***@********.***-c1f6bd"]
+    assert EMAIL not in (project.folder / "junit.xml").read_text(encoding="utf-8")
+
+
+def test_an_answer_is_masked_in_the_message_of_a_failure(project: Project) -> None:
+    project.lab(
+        {"key": "a", "input": "q", "actual_output": f"write to {EMAIL}\nnow", "output_condition": '"y"'}
+    )
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    assert "write to ****.***@********.*** now" in result.stdout.str()

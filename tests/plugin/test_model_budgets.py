@@ -40,30 +40,30 @@ def cases(project: Project, count: int) -> None:
     project.suite(*({"key": f"k{n}", "prompt": f"question {n}", "condition": '"4"'} for n in range(count)))
 
 
-def asked(project: Project) -> int:
+def question_count(project: Project) -> int:
     file = project.folder / "asked.txt"
     return len(file.read_text().splitlines()) if file.exists() else 0
 
 
 @pytest.mark.parametrize(
-    ("budget", "made"),
+    ("budget", "count"),
     [("{calls = 3}", 3), ("{cost_usd = 0.055}", 5), ("{tokens = 47}", 4), ("{calls = 0}", 0)],
 )
-def test_asking_ends_before_the_budget_is_passed(project: Project, budget: str, made: int) -> None:
+def test_asking_ends_before_the_budget_is_passed(project: Project, budget: str, count: int) -> None:
     configured(project, budget)
     cases(project, 8)
     result = project.run("-v", "-rs")
-    result.assert_outcomes(passed=made, skipped=8 - made)
-    assert asked(project) == made
+    result.assert_outcomes(passed=count, skipped=8 - count)
+    assert question_count(project) == count
     result.stdout.fnmatch_lines(
         [
             "*SKIPPED*not run: model 'app' was not asked: *",
-            f"not run: {8 - made} items of app, *; a partial run does not pass; -o *_partial=true *",
+            f"not run: {8 - count} items of app, *; a partial run does not pass; -o *_partial=true *",
         ]
     )
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     page = (project.folder / "evalstudio-report/interpretation.html").read_text(encoding="utf-8")
-    assert f"INCOMPLETE – {8 - made} of 8 tests not run" in page
+    assert f"INCOMPLETE – {8 - count} of 8 tests not run" in page
 
 
 def test_a_partial_run_passes_where_that_is_allowed(project: Project) -> None:
@@ -99,7 +99,7 @@ def test_stored_answers_cost_nothing_so_that_a_second_run_goes_on(project: Proje
     cases(project, 8)
     for passed in (3, 6, 8):
         project.run().assert_outcomes(passed=passed, skipped=8 - passed)
-    assert asked(project) == 8
+    assert question_count(project) == 8
 
 
 def test_an_item_whose_repeats_were_not_all_asked_is_not_run(project: Project) -> None:
@@ -117,7 +117,7 @@ def test_workers_share_the_budget(project: Project, budget: str) -> None:
     configured(project, budget)
     cases(project, 12)
     project.run("-n", "2").assert_outcomes(passed=7, skipped=5)
-    assert asked(project) == 7
+    assert question_count(project) == 7
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def service() -> Iterator[OpenAIServer]:
         yield running
 
 
-def served(project: Project, service: OpenAIServer, more: str) -> None:
+def configure(project: Project, service: OpenAIServer, more: str) -> None:
     project.write(
         "evalstudio.toml",
         'evaluators = ["text_matching"]\n[[model]]\nname = "paid"\nhost = "openai_compatible"\n'
@@ -167,7 +167,7 @@ def served(project: Project, service: OpenAIServer, more: str) -> None:
 
 def test_retries_count_as_calls(project: Project, service: OpenAIServer) -> None:
     service.default = Reply(status=503, headers={"Retry-After": "0"})
-    served(project, service, "retries = 3\nbudget = {calls = 6}")
+    configure(project, service, "retries = 3\nbudget = {calls = 6}")
     cases(project, 3)
     project.run().assert_outcomes(errors=1, skipped=2)
     assert len(service.requests) == 6
@@ -176,7 +176,7 @@ def test_retries_count_as_calls(project: Project, service: OpenAIServer) -> None
 def test_a_prompt_whose_price_alone_passes_the_budget_is_not_asked(
     project: Project, service: OpenAIServer
 ) -> None:
-    served(
+    configure(
         project,
         service,
         "input_usd_per_million = 1e6\noutput_usd_per_million = 0.0\nbudget = {cost_usd = 1.0}",
@@ -214,7 +214,7 @@ def test_resolve_leaves_out_what_was_not_asked_and_asks_it_later(
     assert len(json.loads((project.folder / "lab.json").read_text())["dataset"]["inputs"]) == 2
     assert main(["resolve", "lab.json", "-o", "lab.json"]) == 1
     assert len(json.loads((project.folder / "lab.json").read_text())["dataset"]["inputs"]) == 4
-    assert asked(project) == 4
+    assert question_count(project) == 4
 
 
 def test_a_python_test_whose_model_is_not_asked_is_skipped(project: Project) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.command import evalstudio
-from support.project import Project
+from support.project import PreparedProjects, Project
 
 APP = """
 import json
@@ -37,37 +37,40 @@ BASELINE = ("--evalstudio-baseline", "evalstudio-baseline.jsonl")
 COUNT = 12
 
 
-@pytest.fixture
-def saved(project: Project) -> Project:
+def save_baseline(project: Project) -> None:
     project.write("app.py", APP)
     project.suite(*({"key": f"k{n}", "prompt": f"q {n}", "condition": '"right"'} for n in range(COUNT)))
     state(project)
     project.run("-q").assert_outcomes(passed=COUNT)
     assert evalstudio("baseline", "save", folder=project.folder).returncode == 0
-    return project
+
+
+@pytest.fixture
+def baseline_project(project: Project, project_store: PreparedProjects) -> Project:
+    return project_store.fill(project, save_baseline)
 
 
 def state(project: Project, **changes: object) -> None:
     project.write("state.json", json.dumps({**STATE, **changes}))
 
 
-def compared(project: Project) -> dict[str, Any]:
+def comparison_of(project: Project) -> dict[str, Any]:
     path = project.folder / "evalstudio-report" / "comparison.json"
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
 
 
-def test_unchanged_runs_say_nothing(saved: Project) -> None:
-    result = saved.run("-q", *BASELINE)
+def test_unchanged_runs_say_nothing(baseline_project: Project) -> None:
+    result = baseline_project.run("-q", *BASELINE)
     text = str(result.stdout)
     assert not any(word in text for word in ("seconds of", "tokens of", "cost of", "tool calls of"))
-    assert [each["is_notable"] for each in compared(saved)["operations"]] == [False] * 5
+    assert [each["is_notable"] for each in comparison_of(baseline_project)["operations"]] == [False] * 5
 
 
-def test_slower_and_dearer_answers_are_told(saved: Project) -> None:
-    state(saved, seconds=0.15, tokens=90)
+def test_slower_and_dearer_answers_are_told(baseline_project: Project) -> None:
+    state(baseline_project, seconds=0.15, tokens=90)
 
-    result = saved.run("-v", *BASELINE)
+    result = baseline_project.run("-v", *BASELINE)
 
     result.assert_outcomes(passed=COUNT)
     result.stdout.fnmatch_lines(
@@ -82,29 +85,31 @@ def test_slower_and_dearer_answers_are_told(saved: Project) -> None:
             "  cost of app: *",
         ]
     )
-    report = saved.folder / "evalstudio-report"
+    report = baseline_project.folder / "evalstudio-report"
     for name in ("summary.md", "interpretation.html"):
         assert "Tokens of app: 151" in (report / name).read_text(encoding="utf-8").replace("\\", "")
-    ended = evalstudio("compare", "evalstudio-baseline.jsonl", "evalstudio-report", folder=saved.folder)
-    assert "tokens of app: 151 -> 191 per answer" in ended.stdout
+    comparison = evalstudio(
+        "compare", "evalstudio-baseline.jsonl", "evalstudio-report", folder=baseline_project.folder
+    )
+    assert "tokens of app: 151 -> 191 per answer" in comparison.stdout
 
 
-def test_a_small_or_rare_change_is_not_told(saved: Project) -> None:
-    state(saved, tokens=55)
-    saved.run("-q", *BASELINE)
-    operations = {each["quantity"]: each for each in compared(saved)["operations"]}
+def test_a_small_or_rare_change_is_not_told(baseline_project: Project) -> None:
+    state(baseline_project, tokens=55)
+    baseline_project.run("-q", *BASELINE)
+    operations = {each["quantity"]: each for each in comparison_of(baseline_project)["operations"]}
     assert operations["tokens"]["p_adjusted"] <= 0.05
     assert not operations["tokens"]["is_notable"]  # 3 %
-    state(saved, refunds=[3, 4, 5])
-    saved.run("-q", *BASELINE)
-    operations = {each["quantity"]: each for each in compared(saved)["operations"]}
+    state(baseline_project, refunds=[3, 4, 5])
+    baseline_project.run("-q", *BASELINE)
+    operations = {each["quantity"]: each for each in comparison_of(baseline_project)["operations"]}
     assert not operations["tool_calls"]["is_notable"]  # 3 of 12 may be chance
 
 
-def test_new_and_changed_calls_of_passing_cases_are_told(saved: Project) -> None:
-    state(saved, refunds=[3], others=[5, 6])
+def test_new_and_changed_calls_of_passing_cases_are_told(baseline_project: Project) -> None:
+    state(baseline_project, refunds=[3], others=[5, 6])
 
-    result = saved.run("-q", *BASELINE)
+    result = baseline_project.run("-q", *BASELINE)
 
     result.assert_outcomes(passed=COUNT)
     result.stdout.fnmatch_lines(
@@ -113,13 +118,13 @@ def test_new_and_changed_calls_of_passing_cases_are_told(saved: Project) -> None
             "  tool calls of passing cases: refund new in 1 case, find with other arguments in 2*, e.g. k3",
         ]
     )
-    kinds = [(each["kind"], each["tool"], each["keys"]) for each in compared(saved)["tools"]]
+    kinds = [(each["kind"], each["tool"], each["keys"]) for each in comparison_of(baseline_project)["tools"]]
     assert kinds == [("new", "refund", ["k3"]), ("changed", "find", ["k5", "k6"])]
 
 
-def test_more_calls_in_most_cases_are_told(saved: Project) -> None:
-    state(saved, refunds=list(range(10)))
-    result = saved.run("-q", *BASELINE)
+def test_more_calls_in_most_cases_are_told(baseline_project: Project) -> None:
+    state(baseline_project, refunds=list(range(10)))
+    result = baseline_project.run("-q", *BASELINE)
     result.stdout.fnmatch_lines(
         [
             "  number of tool calls of app: 1 -> 1.833 per answer (p *), most in k0",

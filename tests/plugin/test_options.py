@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_evalstudio.plugin.options import INI_KEYS, OPTIONS, ini_settings
-from pytest_evalstudio.plugin.settings import IniSettings
+from pytest_evalstudio.run.settings import IniSettings
 from support.project import Project
 
 
@@ -60,7 +60,7 @@ def test_a_misspelt_key_of_an_option_is_a_usage_error_with_the_nearest_name(proj
 def test_a_misspelt_key_of_the_file_is_named_by_pytest(project: Project) -> None:
     project.suite({"key": "k", "prompt": "2+2?", "condition": '"4"'})
     project.write("pytest.ini", "[pytest]\nevalstudio_unchekced = fail\n")
-    project.run_process().stdout.fnmatch_lines(["*evalstudio_unchekced*"])
+    project.run().stdout.fnmatch_lines(["*evalstudio_unchekced*"])
 
 
 def test_each_key_of_the_ini_file_has_a_field() -> None:

@@ -97,8 +97,8 @@ def test_the_events_are_all_scores_of_the_record(lab: Project) -> None:
 
     assert scores
     assert [
-        (one["test.case.name"], one["gen_ai.evaluation.name"], one["gen_ai.evaluation.score.value"])
-        for one in attributes
+        (entry["test.case.name"], entry["gen_ai.evaluation.name"], entry["gen_ai.evaluation.score.value"])
+        for entry in attributes
     ] == scores
 
 

@@ -45,9 +45,9 @@ def start(project: Project, children: Children) -> Start:
 
 def wait_for_questions(project: Project, process: Child, count: int = 1) -> None:
     """Wait until the models were asked `count` questions, in any order: they are asked concurrently."""
-    asked = project.folder / "asked.txt"
+    question_log = project.folder / "asked.txt"
     process.wait_until(
-        lambda: asked.is_file() and asked.read_text().count("\n") >= count, f"{count} questions"
+        lambda: question_log.is_file() and question_log.read_text().count("\n") >= count, f"{count} questions"
     )
 
 
@@ -65,14 +65,14 @@ def test_a_second_run_in_the_same_folder_is_a_usage_error(
     waiting_suite(project)
     first = start()
     wait_for_questions(project, first, 2)
-    asked = project.folder / "asked.txt"
-    before = asked.read_text()
+    question_log = project.folder / "asked.txt"
+    before = question_log.read_text()
 
     second = project.run(*more)
 
     assert second.ret == pytest.ExitCode.USAGE_ERROR
     second.stderr.fnmatch_lines(["*the folder is in use by another run*--evalstudio-output*"])
-    assert asked.read_text() == before, "no model was asked"
+    assert question_log.read_text() == before, "no model was asked"
     (project.folder / "hold").unlink()
     assert first.finish().returncode == 0
     assert len(project.record()[1]) == 2
@@ -164,19 +164,19 @@ def test_a_file_that_no_run_wrote_is_never_replaced(project: Project, name: str)
     assert not (project.folder / "asked.txt").exists()
 
 
-@pytest.mark.parametrize("left", ["previous-report", "previous-report/explainer_x"])
+@pytest.mark.parametrize("remnant", ["previous-report", "previous-report/explainer_x"])
 def test_an_empty_folder_that_a_killed_run_left_does_not_stop_the_next_run(
-    project: Project, left: str
+    project: Project, remnant: str
 ) -> None:
     project.suite(FOUR)
     report = project.folder / "evalstudio-report"
     project.run().assert_outcomes(passed=1)
-    (report / left).mkdir(parents=True)
+    (report / remnant).mkdir(parents=True)
 
     project.run().assert_outcomes(passed=1)
 
     assert all((report / name).is_file() for name in REPORT)
-    assert (report / "previous-report").exists() == ("/" in left)
+    assert (report / "previous-report").exists() == ("/" in remnant)
 
 
 def test_a_foreign_file_in_the_folder_of_the_earlier_report_stays(project: Project) -> None:
@@ -260,13 +260,13 @@ def test_a_report_from_the_shell_refuses_foreign_files_and_the_folder_of_another
         command = [sys.executable, "-m", "pytest_evalstudio.cli", "report", "one", "-o", folder]
         return subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=False)
 
-    foreign, other, same, new = report("mine"), report("two"), report("one"), report("new")
+    foreign, other, repeat, new = report("mine"), report("two"), report("one"), report("new")
 
     assert (foreign.returncode, mine.read_text()) == (2, "mine")
     assert "no earlier run wrote it" in foreign.stderr
     assert other.returncode == 2
     assert "contains the record of another run" in other.stderr
-    assert (same.returncode, new.returncode) == (0, 0), same.stderr + new.stderr
+    assert (repeat.returncode, new.returncode) == (0, 0), repeat.stderr + new.stderr
 
 
 @pytest.mark.slow

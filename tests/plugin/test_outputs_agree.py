@@ -229,11 +229,11 @@ def test_all_outputs_say_what_pytest_says(project: Project, name: str) -> None:
     result = run(project)
 
     assert result.ret == ret
-    said = headlines(project.folder, result)
-    assert len(set(said.values())) == 1, said
-    [shown] = set(said.values())
-    assert shown.startswith(headline)
-    word = shown.partition(" ")[0]
+    lines = headlines(project.folder, result)
+    assert len(set(lines.values())) == 1, lines
+    [line] = set(lines.values())
+    assert line.startswith(headline)
+    word = line.partition(" ")[0]
     assert not (result.ret != 0 and word == "PASSED")
     assert not (result.ret == 0 and word in ("FAILED", "ERROR"))
 
@@ -243,8 +243,8 @@ def headlines(folder: Path, result: pytest.RunResult) -> Mapping[str, str]:
     report = folder / "evalstudio-report"
     data = json.loads((report / "interpretation.json").read_text())
     page = (report / "interpretation.html").read_text()
-    shown = re.search(r'<p class="headline"><span aria-hidden="true">.</span> (.*?)</p>', page)
-    assert shown is not None
+    match = re.search(r'<p class="headline"><span aria-hidden="true">.</span> (.*?)</p>', page)
+    assert match is not None
     summary = (report / "summary.md").read_text().splitlines()[0]
     suites = ElementTree.parse(folder / "junit.xml").getroot()
     properties = {each.get("name"): each.get("value") for each in suites.iter("property")}
@@ -254,7 +254,7 @@ def headlines(folder: Path, result: pytest.RunResult) -> Mapping[str, str]:
     return {
         **shown_at_end,
         "summary": re.sub(r"^# \S+ ", "", summary).replace("\\", ""),
-        "page": shown.group(1),
+        "page": match.group(1),
         "JSON": data["run"]["headline"],
         "JUnit": properties["evalstudio.result"] or "",
     }

@@ -62,7 +62,7 @@ def test_a_failure_that_a_plugin_hides_fails_the_run(
     project.suite(*SUITE)
     project.write("conftest.py", TRICKS[trick])
 
-    result = project.run_process("-o", "evalstudio_sarif=run.sarif", *workers)
+    result = project.run("-o", "evalstudio_sarif=run.sarif", *workers)
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(
@@ -89,7 +89,7 @@ def test_a_regression_that_a_plugin_hides_is_a_regression(project: Project) -> N
     project.write("app.py", "def ask(prompt):\n    return '5'\n")
     project.write("conftest.py", WRAPPER)
 
-    result = project.run_process("--evalstudio-baseline", "evalstudio-baseline.jsonl")
+    result = project.run("--evalstudio-baseline", "evalstudio-baseline.jsonl")
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(["result: FAILED*", "since run*: 1 of 1 case regressed"])
@@ -102,7 +102,7 @@ def test_checks_in_python_keep_their_verdict(project: Project) -> None:
         "def test_fee(eval_text_matching, eval_case):\n"
         "    eval_text_matching.check(eval_case('2+2?', 'It is 5.', condition='\"4\"'))\n",
     )
-    result = project.run_process()
+    result = project.run()
     assert result.ret == 1
     result.stdout.fnmatch_lines(["result: FAILED – 1 of 1 test", "*failed when scored*test_own.py::test_fee"])
 
@@ -136,6 +136,6 @@ def test_plain_uses_of_pytest_accuse_nobody(
 ) -> None:
     project.suite(*SUITE)
     project.write("conftest.py", conftest)
-    result = project.run_process(*arguments)
+    result = project.run(*arguments)
     result.assert_outcomes(**(outcomes or {"passed": 1, "failed": 1}))
     assert "when scored" not in result.stdout.str()

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from pytest_evalstudio.plugin.payload import PACKED, pack, unpack
+from pytest_evalstudio.plugin.packing import PACKED, pack, unpack
 from support.project import Project
 
 LOG = """
@@ -52,11 +52,11 @@ def test_a_traceback_that_ends_the_chain_travels_once():
     crash = {"path": "a_lab.json", "lineno": 1, "message": "too low"}
     failure = {"reprtraceback": traceback, "reprcrash": crash, "sections": []}
     data = {**FIELDS, "longrepr": {**failure, "chain": [[traceback, crash, None]]}}
-    sent = copy.deepcopy(data)
+    original = copy.deepcopy(data)
     pack(data)
     assert data[PACKED].count("too low" * 50) == 1
     unpack(data)
-    assert data == sent
+    assert data == original
     restored = data["longrepr"]
     assert restored["reprtraceback"] is not restored["chain"][0][0]
 
@@ -70,9 +70,9 @@ def test_the_reason_of_a_skip_stays_a_tuple():
 
 def test_a_report_with_the_value_of_another_plugin_is_sent_as_it_is():
     data = {**FIELDS, "user_properties": [("theirs", {1, 2})]}
-    sent = dict(data)
+    original = dict(data)
     pack(data)
-    assert data == sent
+    assert data == original
 
 
 @pytest.mark.slow

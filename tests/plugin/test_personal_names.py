@@ -52,7 +52,7 @@ def configure(
     project.write("evalstudio.toml", f"evaluators = {json.dumps(evaluators)}\n[pii]\n{pii}\n")
 
 
-def written(folder: Path) -> str:
+def texts_below(folder: Path) -> str:
     """Return all texts below a folder, those in archives included."""
     texts = []
     for path in sorted(folder.rglob("*")):
@@ -73,7 +73,7 @@ def test_names_are_leaks_that_the_report_does_not_show(project: Project) -> None
     assert "name of a person (**** ********)" in output
     for text in (
         output,
-        written(project.folder / "evalstudio-report"),
+        texts_below(project.folder / "evalstudio-report"),
         (project.folder / "results.xml").read_text(),
     ):
         assert [word for word in WORDS if word in text] == []
@@ -85,7 +85,7 @@ def test_names_are_masked_without_the_evaluator_and_in_workers(project: Project)
     configure(project, evaluators=["text_matching", "rouge"])
     project.lab(*({**ROW, "key": f"who{number}"} for number in range(6)))
     result = project.run_process("answers_lab.json", "-n", "2")
-    text = result.stdout.str() + written(project.folder / "evalstudio-report")
+    text = result.stdout.str() + texts_below(project.folder / "evalstudio-report")
     assert [word for word in WORDS if word in text] == []
 
 

@@ -56,9 +56,9 @@ def test_perturbed_items_stand_behind_their_originals_with_categories_and_relati
         ]
     )
     _, items = echoing.record()
-    made = items["city-qwerty-high-comma-high[app]"]
-    assert made["perturbed"] == {"by": ["qwerty:HIGH", "comma:HIGH"], "meaning_kept": True}
-    (row,) = made["rows"]
+    item = items["city-qwerty-high-comma-high[app]"]
+    assert item["perturbed"] == {"by": ["qwerty:HIGH", "comma:HIGH"], "meaning_kept": True}
+    (row,) = item["rows"]
     assert row["input"] == "Saz whz, zou love, layz Paris"
     assert row["relationships"] == [{"type": "perturbation_source", "target": "city"}]
     assert row["categories"] == [
@@ -110,11 +110,11 @@ def test_the_original_is_compared_with_perturbed_items_of_later_steps(echoing: P
 def test_two_workers_make_the_same_record(echoing: Project) -> None:
     arguments = ("--evalstudio-perturb", "random_replacement:low,random_insert,word_swap:high,copy")
     echoing.run(*arguments)
-    _, alone = echoing.record()
+    _, single_items = echoing.record()
     echoing.run(*arguments, "-n", "2")
-    _, together = echoing.record()
-    assert len(alone) == 7  # of "2+2?" only the copy: numbers are protected
-    assert steady(alone) == steady(together)
+    _, shared_items = echoing.record()
+    assert len(single_items) == 7  # of "2+2?" only the copy: numbers are protected
+    assert steady(single_items) == steady(shared_items)
 
 
 def steady(items: dict[str, dict]) -> str:

@@ -10,9 +10,9 @@ import pytest
 from pytest_evalstudio.core.cases import Case
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.plugin.options import OPTIONS
-from pytest_evalstudio.plugin.planning import PlannedFile, PlannedItem, check_tables, run_inputs
-from pytest_evalstudio.plugin.project import Project
-from pytest_evalstudio.plugin.settings import CommandLine, Settings, Shard
+from pytest_evalstudio.run.planning import PlannedFile, PlannedItem, check_tables, run_inputs
+from pytest_evalstudio.run.project import Project
+from pytest_evalstudio.run.settings import CommandLine, Settings, Shard
 from pytest_evalstudio.scoring.model_provider import ModelProvider
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 
@@ -97,10 +97,10 @@ def test_an_item_is_known_by_label_and_key_of_its_model(folder: Path) -> None:
 
 def test_a_run_that_asks_no_model_has_no_inputs(folder: Path) -> None:
     project = project_of(folder)
-    answered = task_of("fee")
-    answered.answers = (answered.case,)
+    lab_task = task_of("fee")
+    lab_task.answers = (lab_task.case,)
 
-    assert run_inputs(project, [item_of(project, folder, answered)], others=()) is None
+    assert run_inputs(project, [item_of(project, folder, lab_task)], others=()) is None
     (folder / "a_lab.json").write_text("{}")
     inputs = run_inputs(project, [item_of(project, folder, task_of("fee"))], others=())
     assert inputs is not None

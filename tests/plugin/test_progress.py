@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from pytest_evalstudio.plugin.progress import CLEAR_TO_END, RESTORE_CURSOR, SAVE_CURSOR
+from pytest_evalstudio.plugin.terminal.progress import CLEAR_TO_END, RESTORE_CURSOR, SAVE_CURSOR
 from support.openai_server import Reply, serve
 from support.project import Project
 
@@ -41,7 +41,7 @@ def terminal(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     return project
 
 
-def judged(project: Project) -> pytest.RunResult:
+def run_with_judge(project: Project) -> pytest.RunResult:
     """Run a lab of three rows that a judge service judges."""
     with serve() as service:
         service.default = Reply(json.dumps({"claims": [], "verdicts": []}))
@@ -58,11 +58,11 @@ def test_arrived_answers_are_counted(terminal: Project) -> None:
 
 
 def test_judgements_are_counted(terminal: Project) -> None:
-    judged(terminal).stdout.fnmatch_lines(["*m: 1/3 judgements (faithfulness)*"])
+    run_with_judge(terminal).stdout.fnmatch_lines(["*m: 1/3 judgements (faithfulness)*"])
 
 
 def test_nothing_is_counted_without_a_terminal(project: Project) -> None:
-    judged(project).stdout.no_fnmatch_line("*judgements (faithfulness)*")
+    run_with_judge(project).stdout.no_fnmatch_line("*judgements (faithfulness)*")
 
 
 SLOW_APP = """
@@ -134,11 +134,12 @@ def on_a_terminal(project: Project, *arguments: str, term: str = "xterm") -> tup
     return output, sign - start
 
 
-def test_a_terminal_has_a_sign_within_a_second(project: Project) -> None:
+def test_a_terminal_has_a_sign_before_the_first_answer(project: Project) -> None:
     slow(project, count=3)
     output, seconds = on_a_terminal(project, "sums_suite.json")
     assert f"{SAVE_CURSOR} app: asking 3 questions{CLEAR_TO_END}{RESTORE_CURSOR}" in output
-    assert 0 < seconds < 1.5  # half a second, and what a busy machine adds
+    assert seconds > 0
+    assert output.index(" app: asking 3 questions") < output.index("%]")
     assert "3 passed" in output
 
 

@@ -39,10 +39,10 @@ def prompts(project: Project) -> Project:
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_each_prompt_is_a_model(prompts: Project, workers: tuple[str, ...]) -> None:
-    result = prompts.run_process(*workers)
+    result = prompts.run(*workers)
     result.assert_outcomes(passed=1, failed=1)
-    asked = (prompts.folder / "asked.txt").read_text().splitlines()
-    assert sorted(asked) == ["Say in a word: What is 1+1?", "Tell me warmly: What is 1+1?"]
+    questions = (prompts.folder / "asked.txt").read_text().splitlines()
+    assert sorted(questions) == ["Say in a word: What is 1+1?", "Tell me warmly: What is 1+1?"]
     record = (prompts.folder / "evalstudio-report" / "record.jsonl").read_text()
     models = json.loads(record.splitlines()[0])["models"].values()
     assert {model["name"] for model in models} == {"app (short)", "app (long)"}
@@ -78,8 +78,8 @@ def test_a_changed_prompt_asks_again(prompts: Project) -> None:
     prompts.run()
     prompts.write("p/short.j2", "Say again in a word: {{ question }}")
     prompts.run().assert_outcomes(passed=1)
-    asked = (prompts.folder / "asked.txt").read_text().splitlines()
-    assert asked == ["Say in a word: What is 1+1?", "Say again in a word: What is 1+1?"]
+    questions = (prompts.folder / "asked.txt").read_text().splitlines()
+    assert questions == ["Say in a word: What is 1+1?", "Say again in a word: What is 1+1?"]
 
 
 @pytest.mark.parametrize(

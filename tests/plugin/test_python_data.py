@@ -341,7 +341,7 @@ def test_a_conftest_of_ten_lines_replaces_the_configuration(without_file: Projec
         "    eval_text_matching.check(eval_model('app').ask('2+2?', condition='\"4\"'))\n",
     )
 
-    without_file.run_process().assert_outcomes(passed=2, failed=1)
+    without_file.run().assert_outcomes(passed=2, failed=1)
 
     header, items = without_file.record()
     assert list(header["evaluators"]) == ["text_matching"]
@@ -359,7 +359,7 @@ def test_the_nearest_configuration_wins(without_file: Project) -> None:
     for folder in ("", "deep/", "deep/er/"):
         without_file.suite(case, name=f"{folder}sums_suite.json")
 
-    result = without_file.run_process("--collect-only", "-q")
+    result = without_file.run("--collect-only", "-q")
 
     nodes = [line for line in result.outlines if "::" in line]
     assert sorted(nodes) == [
@@ -399,7 +399,7 @@ def test_what_a_conftest_returns_is_checked(without_file: Project, conftest: str
     without_file.write("conftest.py", conftest)
     without_file.suite({"key": "k", "prompt": "2+2?", "condition": '"4"'})
 
-    result = without_file.run_process()
+    result = without_file.run()
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert [line for line in result.errlines if line.startswith("ERROR: ")]
@@ -411,7 +411,7 @@ def test_a_file_beside_the_conftest_is_refused(without_file: Project) -> None:
     without_file.write("evalstudio.toml", CONFIG)
     without_file.suite({"key": "k", "prompt": "2+2?", "condition": '"4"'})
 
-    result = without_file.run_process()
+    result = without_file.run()
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(

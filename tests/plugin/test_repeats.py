@@ -8,7 +8,7 @@ import pytest
 
 from pytest_evalstudio.cli import main
 from support.project import Project
-from support.repeated import CASES, FOUR, MODEL, SPRT, asked, configured
+from support.repeated import CASES, FOUR, MODEL, SPRT, configured, question_count
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_wrong_configuration_is_refused(project: Project, text: str, message: 
     result = project.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([message])
-    assert asked(project) == 0
+    assert question_count(project) == 0
 
 
 def test_a_wrong_policy_of_a_case_is_an_error_of_that_case(project: Project) -> None:
@@ -106,7 +106,7 @@ def test_asking_stops_when_the_verdict_is_decided(project: Project) -> None:
         for name, item in items.items()
     }
     assert ends == {"good[app]": (9, "pass"), "bad[app]": (3, "fail"), "coin[app]": (8, "fail")}
-    assert asked(project) == 20
+    assert question_count(project) == 20
     result.stdout.fnmatch_lines(
         [
             "*text_matching: 0 of 3 repeats pass (sequential test; *",
@@ -143,11 +143,11 @@ def test_stored_answers_stop_at_the_same_repeat_and_refresh_asks_again(project: 
     configured(project, SPRT, more="cache = true\n")
     project.suite(*CASES[:2])
     project.run().assert_outcomes(passed=1, failed=1)
-    assert asked(project) == 12
+    assert question_count(project) == 12
     project.run().assert_outcomes(passed=1, failed=1)
-    assert asked(project) == 12
+    assert question_count(project) == 12
     project.run("--evalstudio-refresh").assert_outcomes(passed=1, failed=1)
-    assert asked(project) == 24
+    assert question_count(project) == 24
 
 
 def test_resolve_refuses_runs_that_end_by_verdicts(
@@ -194,20 +194,20 @@ def test_perturbed_cases_stop_on_their_own_and_flip_by_the_decision(project: Pro
     assert [len(item["rows"]) for item in items.values()] == [9, 3]
     flips = items["good-again[app]"]["flips"]
     assert [(flip["metric"], flip["direction"]) for flip in flips] == [("model_passes", "pass_to_fail")]
-    before = asked(project)
+    before = question_count(project)
 
     project.run("-k", "again").assert_outcomes(failed=1, deselected=1)
 
-    [alone] = project.record()[1].values()
-    assert alone["flips"] == flips
-    assert asked(project) == before
+    [single_item] = project.record()[1].values()
+    assert single_item["flips"] == flips
+    assert question_count(project) == before
 
 
 def test_growing_steps_and_reruns_stop_at_the_same_repeats(project: Project) -> None:
     configured(project, SPRT)
     project.suite(*CASES)
     project.run("--maxfail", "5").assert_outcomes(passed=1, failed=2)
-    assert asked(project) == 20
+    assert question_count(project) == 20
 
 
 def test_pass_at_k_of_stopped_items_takes_the_repeats_that_are_always_asked(project: Project) -> None:

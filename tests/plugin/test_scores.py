@@ -37,7 +37,7 @@ def rows(bad: int) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the tables new.parquet (bad) and old.parquet (good)."""
     folder = tmp_path_factory.mktemp("scored")
     for name, bad in (("old", 0), ("new", 15)):
@@ -55,9 +55,9 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def gated(pytester: pytest.Pytester, scored: Path) -> Project:
+def gated(pytester: pytest.Pytester, tables_folder: Path) -> Project:
     for name in ("old", "new"):
-        shutil.copytree(scored / f"{name}.parquet", pytester.path / f"{name}.parquet")
+        shutil.copytree(tables_folder / f"{name}.parquet", pytester.path / f"{name}.parquet")
     return Project(pytester, with_app=False)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.command import evalstudio
-from support.project import Project
+from support.project import PreparedProjects, Project
 
 APP = """
 from pathlib import Path
@@ -34,9 +34,7 @@ def cases(of: str) -> list[dict[str, object]]:
     ]
 
 
-@pytest.fixture
-def swapped(project: Project) -> Project:
-    """All 20 German cases break, and 20 English ones are fixed."""
+def save_baseline(project: Project) -> None:
     project.write("app.py", APP)
     project.write("evalstudio.toml", (project.folder / "evalstudio.toml").read_text() + SEGMENTS)
     project.suite(*cases("de"), *cases("en"))
@@ -44,7 +42,12 @@ def swapped(project: Project) -> Project:
     project.run("-q")
     evalstudio("baseline", "save", folder=project.folder)
     project.write("right.txt", "en")
-    return project
+
+
+@pytest.fixture
+def swapped(project: Project, project_store: PreparedProjects) -> Project:
+    """All 20 German cases break, and 20 English ones are fixed."""
+    return project_store.fill(project, save_baseline)
 
 
 def comparison(project: Project) -> dict[str, Any]:

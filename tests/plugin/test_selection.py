@@ -160,10 +160,10 @@ def test_after_ctrl_c_the_report_holds_what_was_finished(project: Project, child
     process.wait_until((project.folder / "asked.txt").exists, "the slow question")
     assert '{"kind":"item"' in record.read_text(), "the first item was not recorded"
     process.send_signal(signal.SIGINT)
-    ended = process.finish()
+    result = process.finish()
 
-    assert ended.returncode == pytest.ExitCode.INTERRUPTED, ended
-    assert "report: evalstudio-report/interpretation.html" in ended.out
+    assert result.returncode == pytest.ExitCode.INTERRUPTED, result
+    assert "report: evalstudio-report/interpretation.html" in result.out
     header, items = project.record()
     assert header["interrupted"] is True
     assert list(items) == ["one[app]"]
@@ -178,7 +178,7 @@ def test_a_killed_run_leaves_a_record_that_gives_a_report(project: Project) -> N
     project.suite({**CASES[2], "prompt": "die"}, name="b_suite.json")
 
     assert project.run_process().ret == 9
-    built = subprocess.run(
+    rebuild = subprocess.run(
         [sys.executable, "-m", "pytest_evalstudio.cli", "report", "evalstudio-report", "-o", "rebuilt"],
         cwd=project.folder,
         capture_output=True,
@@ -186,7 +186,7 @@ def test_a_killed_run_leaves_a_record_that_gives_a_report(project: Project) -> N
         check=False,
     )
 
-    assert built.returncode == 0, built.stderr
+    assert rebuild.returncode == 0, rebuild.stderr
     rebuilt = json.loads((project.folder / "rebuilt" / "interpretation.json").read_text())
     assert rebuilt["dataset"]["items"] == 1
     assert (project.folder / "rebuilt" / "interpretation.html").is_file()

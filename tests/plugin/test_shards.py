@@ -84,15 +84,15 @@ def test_what_cannot_be_merged_is_a_sentence(shards: Project) -> None:
     for number in (1, 2):
         shards.run(f"--evalstudio-shard={number}/2", f"--evalstudio-output=part{number}")
 
-    twice = evalstudio("merge", "part1", "part1", "-o", "merged", folder=shards.folder)
+    duplicate = evalstudio("merge", "part1", "part1", "-o", "merged", folder=shards.folder)
     into = evalstudio("merge", "part1", "part2", "-o", "part1", folder=shards.folder)
     shards.run(
         "--evalstudio-shard=2/2", "--evalstudio-output=part2", "--evalstudio-threshold", "text_matching=0.9"
     )
     other = evalstudio("merge", "part1", "part2", "-o", "other", folder=shards.folder)
 
-    assert (twice.returncode, into.returncode, other.returncode) == (2, 2, 2)
-    assert "give each shard once" in twice.stderr
+    assert (duplicate.returncode, into.returncode, other.returncode) == (2, 2, 2)
+    assert "give each shard once" in duplicate.stderr
     assert "is the folder of a shard" in into.stderr
     assert "the records are not shards of one run" in other.stderr
 

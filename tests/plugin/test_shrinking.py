@@ -54,7 +54,7 @@ def app(project: Project) -> Project:
     return project
 
 
-def asked(project: Project) -> int:
+def question_count(project: Project) -> int:
     return len((project.folder / "asked.txt").read_text().splitlines())
 
 
@@ -81,7 +81,7 @@ def smallest(project: Project) -> dict[str, dict[str, Any]]:
 def test_the_one_word_that_flips_is_reported_everywhere(app: Project, workers: tuple[str, ...]) -> None:
     result = app.run("-v", *SHRINK, *workers)
     result.assert_outcomes(passed=4, failed=2)
-    card, lost = smallest(app).values()
+    card, loss = smallest(app).values()
     assert card == {
         "code": "minimal",
         "original": CARD["prompt"],
@@ -90,21 +90,21 @@ def test_the_one_word_that_flips_is_reported_everywhere(app: Project, workers: t
         "total_edits": 9,
         "calls": 8,
     }
-    assert (lost["code"], lost["edits"]) == ("minimal", 1)
-    assert asked(app) == 6 + card["calls"] + lost["calls"]
+    assert (loss["code"], loss["edits"]) == ("minimal", 1)
+    assert question_count(app) == 6 + card["calls"] + loss["calls"]
     line = (
         "smallest edit that flips: What does a replacement [[]-card-[]]{+xare+} cost? (1 of 9 edits; 8 calls)"
     )
     result.stdout.fnmatch_lines_random(
         [
             line,
-            f"smallest edits of 2 flips with {card['calls'] + lost['calls']} calls: 2 minimal",
+            f"smallest edits of 2 flips with {card['calls'] + loss['calls']} calls: 2 minimal",
             f"  card-keyboard_typos-high[[]app] text_matching: {line}",
         ]
     )
     report = app.folder / "evalstudio-report"
     data = json.loads((report / "interpretation.json").read_text())["flips"]["smallest_edits"]
-    assert (data["calls"], data["ends"]) == (card["calls"] + lost["calls"], {"minimal": 2})
+    assert (data["calls"], data["ends"]) == (card["calls"] + loss["calls"], {"minimal": 2})
     assert data["flips"][0]["question"] == card["question"]
     assert "<summary>Smallest edits that flip</summary>" in (report / "summary.md").read_text()
 
@@ -112,14 +112,14 @@ def test_the_one_word_that_flips_is_reported_everywhere(app: Project, workers: t
 def test_without_the_option_nothing_more_is_asked(app: Project) -> None:
     result = app.run("-v")
     result.assert_outcomes(passed=4, failed=2)
-    assert (asked(app), smallest(app)) == (6, {})
+    assert (question_count(app), smallest(app)) == (6, {})
     result.stdout.no_fnmatch_line("*smallest edit*")
 
 
 def test_a_perfect_application_is_asked_nothing_more(app: Project) -> None:
     app.write("app.py", APP.replace('if "card" in prompt', "if True"))
     app.run(*SHRINK).assert_outcomes(passed=6)
-    assert (asked(app), smallest(app)) == (6, {})
+    assert (question_count(app), smallest(app)) == (6, {})
 
 
 def test_the_configuration_can_ask_for_it_and_the_option_switches_it_off(app: Project) -> None:
@@ -130,7 +130,7 @@ def test_the_configuration_can_ask_for_it_and_the_option_switches_it_off(app: Pr
     ends = smallest(app)
     assert {edit["code"] for edit in ends.values()} == {"budget"}
     assert {edit["reason"] for edit in ends.values()} == {"the calls of one flip are used up"}
-    assert asked(app) == 6 + 8
+    assert question_count(app) == 6 + 8
     app.run("-o", "evalstudio_shrink_flips=0")
     assert smallest(app) == {}
 
@@ -139,7 +139,7 @@ def test_the_configuration_can_ask_for_it_and_the_option_switches_it_off(app: Pr
 def test_the_calls_of_the_run_are_never_exceeded(app: Project, workers: tuple[str, ...]) -> None:
     app.run("-o", "evalstudio_shrink_flips=7", *workers)
     ends = smallest(app)
-    assert calls(ends) == asked(app) - 6 <= 7
+    assert calls(ends) == question_count(app) - 6 <= 7
     assert "budget" in {edit["code"] for edit in ends.values()}
 
 
@@ -147,7 +147,7 @@ def test_the_budget_of_the_model_ends_the_search(app: Project) -> None:
     app.write("evalstudio.toml", CONFIG + "budget = { calls = 9 }\n")
     app.run(*SHRINK).assert_outcomes(passed=4, failed=2)
     ends = smallest(app)
-    assert asked(app) == 9
+    assert question_count(app) == 9
     assert {edit["code"] for edit in ends.values()} == {"interrupted"}
     assert all("budget.calls = 9" in edit["reason"] for edit in ends.values())
 
@@ -155,27 +155,27 @@ def test_the_budget_of_the_model_ends_the_search(app: Project) -> None:
 def test_a_run_that_replays_stored_answers_asks_nothing_again(app: Project) -> None:
     app.write("evalstudio.toml", STORING)
     app.run(*SHRINK)
-    before, count = smallest(app), asked(app)
+    before, count = smallest(app), question_count(app)
     app.run(*SHRINK, "--evalstudio-replay")
     after = smallest(app)
     assert questions(after) == questions(before)
-    assert (asked(app), calls(after)) == (count, 0)
+    assert (question_count(app), calls(after)) == (count, 0)
 
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_in_its_search_continues_with_the_stored_answers(app: Project) -> None:
     app.write("evalstudio.toml", STORING)
     app.run(*SHRINK)
-    complete, count = smallest(app), asked(app)
+    complete, count = smallest(app), question_count(app)
     (app.folder / "asked.txt").unlink()
     app.write("crash", "")
     assert app.run_process(*SHRINK).ret == KILLED
-    assert asked(app) == KILLED_AT > 6
+    assert question_count(app) == KILLED_AT > 6
     (app.folder / "crash").unlink()
     app.run_process(*SHRINK).assert_outcomes(passed=4, failed=2)
     continued = smallest(app)
     assert questions(continued) == questions(complete)
-    assert asked(app) == count + 1  # the last question of the killed run has no answer
+    assert question_count(app) == count + 1  # the last question of the killed run has no answer
     assert calls(continued) == calls(complete) - (KILLED_AT - 1 - 6)
 
 

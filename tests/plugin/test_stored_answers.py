@@ -64,7 +64,7 @@ def app(project: Project) -> Project:
     return project
 
 
-def asked(project: Project) -> list[str]:
+def new_questions(project: Project) -> list[str]:
     path = project.folder / "asked.txt"
     questions = path.read_text().split() if path.exists() else []
     path.unlink(missing_ok=True)
@@ -77,7 +77,7 @@ def crashed(project: Project, *arguments: str) -> list[str]:
     result = project.run_process(*arguments)
     (project.folder / "crash").unlink()
     assert result.ret == 9
-    return asked(project)
+    return new_questions(project)
 
 
 def configured(project: Project, service: OpenAIServer, more: str = "") -> None:
@@ -123,7 +123,7 @@ def test_a_run_that_was_killed_is_continued(app: Project) -> None:
             r" \(.* UTC\); the model was not asked again\.",
         ]
     )
-    assert sorted(asked(app)) == ["q3", "q4", "q5"]
+    assert sorted(new_questions(app)) == ["q3", "q4", "q5"]
     header, items = app.record()
     assert re.match(r"\d{4}-\d\d-\d\dT", header["continues"])
     assert [bool(item["rows"][0]["answer"].get("stored_at")) for item in items.values()] == [True] * 3 + [
@@ -149,21 +149,21 @@ def test_workers_continue_a_run(app: Project) -> None:
     crashed(app)
     result = app.run("-n", "2")
     result.stdout.re_match_lines([r"evalstudio: continues the run of \d\d:\d\d: 3 of 6 answers stored"])
-    assert sorted(asked(app)) == ["q3", "q4", "q5"]
+    assert sorted(new_questions(app)) == ["q3", "q4", "q5"]
     assert app.run("-n", "2").parseoutcomes()["passed"] == COUNT
-    assert len(asked(app)) == COUNT
+    assert len(new_questions(app)) == COUNT
 
 
 def test_a_run_that_ended_is_not_replayed(app: Project) -> None:
     app.run()
-    asked(app)
+    new_questions(app)
     app.write("answer.txt", "5")
     result = app.run_with_cache()
     result.assert_outcomes(failed=COUNT)
     assert "stored" not in str(result.stdout)
-    assert len(asked(app)) == COUNT
+    assert len(new_questions(app)) == COUNT
     app.run_with_cache("--lf", "-k", "k1").assert_outcomes(failed=1)
-    assert asked(app) == ["q1"]
+    assert new_questions(app) == ["q1"]
     app.run("-x").assert_outcomes(failed=1)
     assert not (app.folder / UNFINISHED).exists()
 
@@ -173,20 +173,22 @@ def test_a_run_that_was_interrupted_is_continued(app: Project) -> None:
     app.write("conftest.py", stop)
     assert app.run().ret == pytest.ExitCode.INTERRUPTED
     (app.folder / "conftest.py").unlink()
-    first = asked(app)
+    first = new_questions(app)
     app.run("-k", "not k5").assert_outcomes(passed=COUNT - 1)
-    assert asked(app) == [question for question in ("q0", "q1", "q2", "q3", "q4") if question not in first]
+    assert new_questions(app) == [
+        question for question in ("q0", "q1", "q2", "q3", "q4") if question not in first
+    ]
 
 
 def test_a_run_that_was_stopped_by_its_budget_is_continued(app: Project) -> None:
     app.write("evalstudio.toml", CONFIG + "budget = {calls = 4}\n")
     app.run()
-    assert len(asked(app)) == 4
+    assert len(new_questions(app)) == 4
     result = app.run()
     result.stdout.re_match_lines([r"evalstudio: continues the run of .*: 4 of 6 answers stored"])
-    assert asked(app) == ["q4", "q5"]
+    assert new_questions(app) == ["q4", "q5"]
     app.run()
-    assert len(asked(app)) == 4
+    assert len(new_questions(app)) == 4
 
 
 @pytest.mark.parametrize("change", ["suite", "configuration", "age", "refresh", "another file"])
@@ -206,7 +208,7 @@ def test_a_run_with_other_inputs_is_not_continued(app: Project, change: str) -> 
         app.suite({"key": "other", "prompt": "q9", "condition": '"4"'}, name="other_suite.json")
     result = app.run(*arguments)
     assert "continues" not in str(result.stdout)
-    assert {f"q{n}" for n in range(COUNT)} <= set(asked(app))
+    assert {f"q{n}" for n in range(COUNT)} <= set(new_questions(app))
 
 
 def test_a_new_commit_is_asked_anew(app: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,17 +216,17 @@ def test_a_new_commit_is_asked_anew(app: Project, monkeypatch: pytest.MonkeyPatc
     crashed(app)
     monkeypatch.setenv("GITHUB_SHA", "b" * 40)
     app.run()
-    assert len(asked(app)) == COUNT
+    assert len(new_questions(app)) == COUNT
 
 
 def test_answers_of_earlier_runs_are_replayed_where_that_is_asked_for(app: Project) -> None:
     app.run()
-    asked(app)
+    new_questions(app)
     app.write("answer.txt", "5")
     result = app.run("--evalstudio-replay")
     result.assert_outcomes(passed=COUNT)
     result.stdout.re_match_lines([r"stored: 6 of 6 answers are stored answers of an earlier run \(.*"])
-    assert asked(app) == []
+    assert new_questions(app) == []
     both = app.run("--evalstudio-replay", "--evalstudio-refresh")
     assert both.ret == pytest.ExitCode.USAGE_ERROR
     both.stderr.fnmatch_lines(["*--evalstudio-replay and --evalstudio-refresh contradict each other*"])
@@ -237,11 +239,11 @@ def test_answers_of_earlier_runs_are_replayed_where_that_is_asked_for(app: Proje
 def test_the_model_says_how_its_stored_answers_are_used(app: Project, mode: str, second: int) -> None:
     app.write("evalstudio.toml", CONFIG.replace('"resume"', mode))
     app.run()
-    assert len(asked(app)) == COUNT
+    assert len(new_questions(app)) == COUNT
     app.run()
-    assert len(asked(app)) == second
+    assert len(new_questions(app)) == second
     app.run("--evalstudio-refresh")
-    assert len(asked(app)) == COUNT
+    assert len(new_questions(app)) == COUNT
 
 
 def test_tests_in_python_ask_in_every_run_and_continue_an_interrupted_one(app: Project) -> None:
@@ -252,10 +254,10 @@ def test_tests_in_python_ask_in_every_run_and_continue_an_interrupted_one(app: P
         "    assert eval_model('app').ask(f'q{n}').actual_output == '4'\n",
     )
     app.run().assert_outcomes(passed=COUNT)
-    assert len(asked(app)) == COUNT
+    assert len(new_questions(app)) == COUNT
     crashed(app)
     app.run().assert_outcomes(passed=COUNT)
-    assert sorted(asked(app)) == ["q3", "q4", "q5"]
+    assert sorted(new_questions(app)) == ["q3", "q4", "q5"]
 
 
 def test_resolve_asks_anew_and_continues_after_a_kill(
@@ -266,20 +268,20 @@ def test_resolve_asks_anew_and_continues_after_a_kill(
     assert main(command) == 0
     app.write("answer.txt", "5")
     assert main(command) == 0
-    assert len(asked(app)) == 2 * COUNT
+    assert len(new_questions(app)) == 2 * COUNT
     assert main([*command, "--replay"]) == 0
-    assert asked(app) == []
+    assert new_questions(app) == []
     app.write("crash", "")
-    killed = app.run_command(*command)
+    killed = app.run_command_process(*command)
     assert killed.ret == 9
     (app.folder / "crash").unlink()
-    asked(app)
+    new_questions(app)
     capsys.readouterr()
     assert main(command) == 0
     assert re.match(r"continues the run of \d\d:\d\d: 3 answers stored", capsys.readouterr().out)
-    assert sorted(asked(app)) == ["q3", "q4", "q5"]
-    left = {path.name for path in Path().iterdir() if path.name.startswith(".lab")}
-    assert not left
+    assert sorted(new_questions(app)) == ["q3", "q4", "q5"]
+    remnants = {path.name for path in Path().iterdir() if path.name.startswith(".lab")}
+    assert not remnants
 
 
 def test_a_run_without_stored_answers_announces_no_continuation(app: Project) -> None:

@@ -110,11 +110,11 @@ def test_the_failed_step_takes_at_most_four_lines(
     agent.write("evalstudio.toml", 'evaluators = ["tool_calls"]\n')
     row = {"key": "k", "input": "?", "actual_output": "Done.", "model_key": "m", "tool_calls": calls}
     agent.lab({**row, "expected_tool_calls": expected})
-    shown = agent.run("answers_lab.json").stdout.lines
-    start = next(index for index, line in enumerate(shown) if line.startswith("failed step"))
-    end = next(index for index, line in enumerate(shown) if line.startswith("question:"))
+    output = agent.run("answers_lab.json").stdout.lines
+    start = next(index for index, line in enumerate(output) if line.startswith("failed step"))
+    end = next(index for index, line in enumerate(output) if line.startswith("question:"))
     assert end - start == len(lines) <= 4
-    assert [line.partition(": ")[2].strip() for line in shown[start:end]] == lines
+    assert [line.partition(": ")[2].strip() for line in output[start:end]] == lines
 
 
 def test_a_lab_is_judged_as_the_suite_is(agent: Project) -> None:

@@ -268,7 +268,7 @@ def test_without_the_table_nothing_is_traced_or_imported(project: Project) -> No
     project.write(
         "conftest.py",
         "import sys\ndef pytest_unconfigure():\n"
-        "    names = ('opentelemetry', 'pytest_evalstudio.traces.', 'pytest_evalstudio.plugin.tracing')\n"
+        "    names = ('opentelemetry', 'pytest_evalstudio.traces.', 'pytest_evalstudio.run.tracing')\n"
         "    print('IMPORTED', [name for name in sys.modules if name.startswith(names)])\n",
     )
     suite(project, 1)

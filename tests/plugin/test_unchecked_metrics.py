@@ -33,7 +33,7 @@ BASELINE = ("--evalstudio-baseline", "evalstudio-baseline.jsonl")
 
 
 @pytest.fixture
-def saved(project: Project) -> Project:
+def baseline_project(project: Project) -> Project:
     """A baseline of 70 answers with chunks; the application no longer retrieves any."""
     project.write("app.py", APP)
     project.write("evalstudio.toml", CONFIG)
@@ -55,19 +55,19 @@ def comparison(project: Project) -> dict[str, Any]:
     return content
 
 
-def test_a_metric_that_vanishes_is_named_and_is_not_not_worse(saved: Project) -> None:
-    save(saved)
-    unchanged = saved.run("-q", *BASELINE)
-    assert comparison(saved)["verdict"] == "not worse"
+def test_a_metric_that_vanishes_is_named_and_is_not_not_worse(baseline_project: Project) -> None:
+    save(baseline_project)
+    unchanged = baseline_project.run("-q", *BASELINE)
+    assert comparison(baseline_project)["verdict"] == "not worse"
     unchanged.stdout.no_fnmatch_line("*no longer checked*")
-    (saved.folder / "retrieves").unlink()
+    (baseline_project.folder / "retrieves").unlink()
 
-    result = saved.run("-v", *BASELINE)
-    strict = saved.run("-q", *BASELINE, "--evalstudio-fail-on", "case, unchecked")
+    result = baseline_project.run("-v", *BASELINE)
+    strict = baseline_project.run("-q", *BASELINE, "--evalstudio-fail-on", "case, unchecked")
 
-    found = comparison(saved)
-    assert found["verdict"] == "inconclusive"
-    assert [(each["metric"], len(each["keys"])) for each in found["unchecked"]] == [
+    figures = comparison(baseline_project)
+    assert figures["verdict"] == "inconclusive"
+    assert [(each["metric"], len(each["keys"])) for each in figures["unchecked"]] == [
         ("supported_words", 70),
         ("supported_numbers", 70),
     ]
@@ -82,42 +82,42 @@ def test_a_metric_that_vanishes_is_named_and_is_not_not_worse(saved: Project) ->
     )
     assert strict.ret == 1
     strict.stdout.fnmatch_lines(["result: FAILED – 70 cases no longer checked"])
-    report = saved.folder / "evalstudio-report"
+    report = baseline_project.folder / "evalstudio-report"
     for name in ("summary.md", "interpretation.html"):
         assert "no longer checked: lexical" in (report / name).read_text(encoding="utf-8").replace("\\", "")
 
 
-def test_an_evaluator_that_is_no_longer_selected_is_another_matter(saved: Project) -> None:
-    save(saved)
-    (saved.folder / "retrieves").unlink()
+def test_an_evaluator_that_is_no_longer_selected_is_another_matter(baseline_project: Project) -> None:
+    save(baseline_project)
+    (baseline_project.folder / "retrieves").unlink()
 
-    result = saved.run("-q", *BASELINE, "--evalstudio-evaluators", "text_matching")
+    result = baseline_project.run("-q", *BASELINE, "--evalstudio-evaluators", "text_matching")
 
-    assert comparison(saved)["unchecked"] == []
+    assert comparison(baseline_project)["unchecked"] == []
     result.stdout.fnmatch_lines(["other rules than the baseline: without lexical_groundedness"])
 
 
-def test_some_cases_without_a_score_keep_the_metric_inconclusive(saved: Project) -> None:
-    save(saved)
-    saved.write("app.py", APP.replace('Path("retrieves").exists()', '"Fee 7?" != prompt'))
+def test_some_cases_without_a_score_keep_the_metric_inconclusive(baseline_project: Project) -> None:
+    save(baseline_project)
+    baseline_project.write("app.py", APP.replace('Path("retrieves").exists()', '"Fee 7?" != prompt'))
 
-    saved.run("-q", *BASELINE)
+    baseline_project.run("-q", *BASELINE)
 
-    found = comparison(saved)
-    metrics = {each["evaluator"]: each for each in found["metrics"] if each["decides"]}
+    figures = comparison(baseline_project)
+    metrics = {each["evaluator"]: each for each in figures["metrics"] if each["decides"]}
     assert (metrics["lexical_groundedness"]["verdict"], metrics["lexical_groundedness"]["unchecked"]) == (
         "inconclusive",
         1,
     )
     assert metrics["text_matching"]["verdict"] == "not worse"
-    assert [each["keys"] for each in found["unchecked"]] == [["k7"], ["k7"]]
+    assert [each["keys"] for each in figures["unchecked"]] == [["k7"], ["k7"]]
 
 
-def test_an_error_is_not_unchecked(saved: Project) -> None:
-    save(saved)
-    saved.write("app.py", APP.replace("    chunks", '    assert prompt != "Fee 7?"\n    chunks'))
+def test_an_error_is_not_unchecked(baseline_project: Project) -> None:
+    save(baseline_project)
+    baseline_project.write("app.py", APP.replace("    chunks", '    assert prompt != "Fee 7?"\n    chunks'))
 
-    saved.run("-q", *BASELINE)
+    baseline_project.run("-q", *BASELINE)
 
-    found = comparison(saved)
-    assert (found["unchecked"], found["items"]["error_now"]) == ([], 1)
+    figures = comparison(baseline_project)
+    assert (figures["unchecked"], figures["items"]["error_now"]) == ([], 1)

@@ -72,7 +72,7 @@ def test_a_case_to_which_nothing_applies_is_skipped_with_the_reasons(project: Pr
     )
 
 
-def perturbed(answer: str, by: str = "comma", key: str = "p") -> dict[str, object]:
+def perturbed_row(answer: str, by: str = "comma", key: str = "p") -> dict[str, object]:
     return {
         "key": key,
         "input": "2, +2?",
@@ -87,7 +87,7 @@ ORIGINAL = {"key": "o", "input": "2+2?", "output_condition": '"4"', "actual_outp
 
 
 def test_a_flip_is_reported_and_fails_the_perturbed_case(project: Project) -> None:
-    project.lab(perturbed("5"), perturbed("4", key="p2"), ORIGINAL)
+    project.lab(perturbed_row("5"), perturbed_row("4", key="p2"), ORIGINAL)
 
     result = project.run("-v", "answers_lab.json")
 
@@ -111,7 +111,7 @@ def test_a_flip_is_reported_and_fails_the_perturbed_case(project: Project) -> No
 
 
 def test_the_original_need_not_be_selected(project: Project) -> None:
-    project.lab(ORIGINAL, perturbed("5"))
+    project.lab(ORIGINAL, perturbed_row("5"))
 
     project.run("answers_lab.json::p[m]")
 
@@ -123,7 +123,7 @@ def test_the_original_need_not_be_selected(project: Project) -> None:
 def test_flips_of_perturbations_that_change_the_meaning_fail_nothing(project: Project) -> None:
     project.lab(
         {**ORIGINAL, "output_condition": '"5"'},
-        {**perturbed("4", by="h2o_sonar.utils.perturbations.AntonymPerturbator")},
+        {**perturbed_row("4", by="h2o_sonar.utils.perturbations.AntonymPerturbator")},
     )
 
     project.run("answers_lab.json").assert_outcomes(passed=1, failed=1)
@@ -195,15 +195,15 @@ def test_secrets_and_personal_data_are_masked_everywhere(project: Project) -> No
     )
 
     result.assert_outcomes(failed=1)
-    written = [
+    contents = [
         path.read_bytes()
         for path in (project.folder / "evalstudio-report").rglob("*")
         if path.is_file() and path.suffix != ".zip"
     ]
-    assert len(written) > 20
+    assert len(contents) > 20
     for secret in (card, mail, key):
         assert secret not in result.stdout.str()
-        assert not any(secret.encode() in content for content in written)
+        assert not any(secret.encode() in content for content in contents)
 
 
 def test_a_name_made_of_a_question_tells_no_personal_data(project: Project) -> None:
@@ -218,10 +218,10 @@ def test_a_name_made_of_a_question_tells_no_personal_data(project: Project) -> N
 
     result.stdout.fnmatch_lines(["sums_suite.json::does-with-and-owe-*[[]app] PASSED*"])
     report = project.folder / "evalstudio-report"
-    written = [path.read_bytes() for path in report.rglob("*") if path.is_file() and path.suffix != ".zip"]
+    contents = [path.read_bytes() for path in report.rglob("*") if path.is_file() and path.suffix != ".zip"]
     for part in (b"jane", b"219-09-9999", b"4111 1111", b"4111-1111"):
         assert part.decode() not in result.stdout.str()
-        assert not any(part in content for content in written)
+        assert not any(part in content for content in contents)
 
 
 def test_gates_decide_the_exit_status(project: Project) -> None:

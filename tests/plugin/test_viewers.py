@@ -52,7 +52,7 @@ class MLflow:
 
 
 @pytest.fixture
-def scored(project: Project) -> Project:
+def run_project(project: Project) -> Project:
     run_lab(project, SPANS)
     return project
 
@@ -75,11 +75,11 @@ def phoenix() -> Iterator[tuple[Service, Phoenix]]:
 
 
 def test_phoenix_gets_all_scores_but_those_of_unknown_spans(
-    scored: Project, phoenix: tuple[Service, Phoenix], monkeypatch: pytest.MonkeyPatch
+    run_project: Project, phoenix: tuple[Service, Phoenix], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PHOENIX_API_KEY", "phoenix-key")
     service, answering = phoenix
-    result = export(scored, "phoenix", "--endpoint", service.url, "--texts")
+    result = export(run_project, "phoenix", "--endpoint", service.url, "--texts")
     assert result.returncode == 1
     assert result.stdout.splitlines() == [
         f"not sent: {METRICS} scores of answers without a span; run with [trace], or import the answers from"
@@ -100,16 +100,16 @@ def test_phoenix_gets_all_scores_but_those_of_unknown_spans(
     assert wrong["annotator_kind"] == "CODE"
     assert wrong["metadata"]["evalstudio.test"] == "fees_lab.json::case-1[m]"
     assert {request.headers["authorization"] for request in service.requests} == {"Bearer phoenix-key"}
-    again = len(answering.annotations)
-    export(scored, "phoenix", "--endpoint", service.url)
-    assert len(answering.annotations) == again
+    annotation_count = len(answering.annotations)
+    export(run_project, "phoenix", "--endpoint", service.url)
+    assert len(answering.annotations) == annotation_count
 
 
-def test_mlflow_gets_each_score_once(scored: Project) -> None:
+def test_mlflow_gets_each_score_once(run_project: Project) -> None:
     answering = MLflow()
     with running(answering) as service:
-        first = export(scored, "mlflow", "--endpoint", service.url)
-        second = export(scored, "mlflow", "--endpoint", service.url)
+        first = export(run_project, "mlflow", "--endpoint", service.url)
+        second = export(run_project, "mlflow", "--endpoint", service.url)
     assert (first.returncode, first.stdout) == (second.returncode, second.stdout)
     assert first.stdout.splitlines()[-1] == f"sent {4 * METRICS} scores to {service.url}"
     assert {len(assessments) for assessments in answering.traces.values()} == {METRICS}
@@ -120,13 +120,13 @@ def test_mlflow_gets_each_score_once(scored: Project) -> None:
 
 
 def test_langfuse_gets_scores_with_ids_that_a_second_export_repeats(
-    scored: Project, monkeypatch: pytest.MonkeyPatch
+    run_project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANGFUSE_PUBLIC_KEY", "pk")
     monkeypatch.setenv("LANGFUSE_SECRET_KEY", "sk")
     with running(lambda request: Response({"successes": [], "errors": []}, status=207)) as service:
         for _ in range(2):
-            assert export(scored, "langfuse", "--endpoint", service.url).returncode == 0
+            assert export(run_project, "langfuse", "--endpoint", service.url).returncode == 0
     first, second = (json.loads(request.content)["batch"] for request in service.requests)
     assert len(first) == len(SPANS) * METRICS
     assert [event["body"] for event in first] == [event["body"] for event in second]
@@ -145,15 +145,15 @@ def test_langfuse_gets_scores_with_ids_that_a_second_export_repeats(
     ],
 )
 def test_a_wrong_option_is_a_usage_error(
-    scored: Project, kind: str, arguments: tuple[str, ...], message: str
+    run_project: Project, kind: str, arguments: tuple[str, ...], message: str
 ) -> None:
-    result = export(scored, kind, *arguments)
+    result = export(run_project, kind, *arguments)
     assert (result.returncode, message in result.stderr, "pw@" in result.stderr) == (2, True, False)
 
 
 @pytest.mark.parametrize("kind", ["phoenix", "mlflow"])
-def test_a_server_that_refuses_is_named(scored: Project, kind: str) -> None:
+def test_a_server_that_refuses_is_named(run_project: Project, kind: str) -> None:
     with running(lambda request: Response(status=401)) as service:
-        result = export(scored, kind, "--endpoint", service.url)
+        result = export(run_project, kind, "--endpoint", service.url)
     assert result.returncode == 2
     assert "refused the scores with status 401" in result.stderr

@@ -55,7 +55,7 @@ def lines(project: Project, folder: str) -> list[Any]:
     ]
 
 
-def many(number: int = 40) -> list[dict[str, Any]]:
+def lab_rows(number: int = 40) -> list[dict[str, Any]]:
     rows = []
     for index in range(number):
         rows.append(
@@ -80,17 +80,17 @@ def many(number: int = 40) -> list[dict[str, Any]]:
 
 
 def test_two_workers_write_the_same_record_as_one_process(project: Project) -> None:
-    project.lab(*many())
+    project.lab(*lab_rows())
     project.suite(
         {"key": "four", "prompt": "2+2?", "condition": '"4"'},
         {"key": "boom", "prompt": "boom", "condition": '"4"'},
     )
     project.write("test_plain.py", CHECKS)
 
-    alone = project.run("--evalstudio-output", "alone")
+    single_process = project.run("--evalstudio-output", "alone")
     shared = project.run("--evalstudio-output", "shared", "-n", "2")
 
-    assert alone.parseoutcomes() == shared.parseoutcomes()
+    assert single_process.parseoutcomes() == shared.parseoutcomes()
     assert lines(project, "alone") == lines(project, "shared")
     assert len(lines(project, "alone")) == 1 + 48 + 2 + 5
     data = [
@@ -102,7 +102,7 @@ def test_two_workers_write_the_same_record_as_one_process(project: Project) -> N
 
 
 def test_a_record_has_the_times_of_its_evaluators_with_and_without_workers(project: Project) -> None:
-    project.lab(*many())
+    project.lab(*lab_rows())
 
     for folder, workers in (("alone", ()), ("shared", ("-n", "2"))):
         before = datetime.now(UTC) - timedelta(milliseconds=1)
@@ -110,8 +110,8 @@ def test_a_record_has_the_times_of_its_evaluators_with_and_without_workers(proje
 
         header = json.loads((project.folder / folder / "record.jsonl").read_text().splitlines()[0])
         (span,) = header["spans"].values()
-        started, finished = map(datetime.fromisoformat, (span["started"], span["finished"]))
-        assert before <= started <= finished <= datetime.now(UTC)
+        start, finish = map(datetime.fromisoformat, (span["started"], span["finished"]))
+        assert before <= start <= finish <= datetime.now(UTC)
 
 
 def test_a_chunk_stays_on_one_worker_and_each_question_is_asked_once(project: Project) -> None:
@@ -131,12 +131,12 @@ def test_a_chunk_stays_on_one_worker_and_each_question_is_asked_once(project: Pr
 
     project.run("-n", "2").assert_outcomes(passed=60)
 
-    asked = [path.read_text().split() for path in project.folder.glob("asked-*.txt")]
-    assert len(asked) == 2, "both workers had work"
-    assert sorted(itertools.chain(*asked)) == sorted(
+    logs = [path.read_text().split() for path in project.folder.glob("asked-*.txt")]
+    assert len(logs) == 2, "both workers had work"
+    assert sorted(itertools.chain(*logs)) == sorted(
         [f"q{number}" for number in range(30)] + [f"q,{number}" for number in range(30)]
     )
-    for prompts in asked:
+    for prompts in logs:
         assert {prompt.replace(",", "") for prompt in prompts if "," in prompt} == {
             prompt for prompt in prompts if "," not in prompt
         }
@@ -161,7 +161,7 @@ def test_a_killed_worker_loses_nothing_that_was_finished(project: Project) -> No
 
 @pytest.mark.parametrize("mode", ["load", "worksteal", "loadfile", "loadscope", "loadgroup"])
 def test_ordinary_tests_run_beside_eval_items_under_every_distribution(project: Project, mode: str) -> None:
-    project.lab(*many(10))
+    project.lab(*lab_rows(10))
     project.write(
         "test_plain.py",
         "import pytest\n\n\n@pytest.mark.xdist_group('g')\n@pytest.mark.parametrize('n', range(6))\ndef"

@@ -53,7 +53,7 @@ class Machine:
         )
 
     @property
-    def asked(self) -> list[str]:
+    def questions(self) -> list[str]:
         """Return the questions that were asked on this machine."""
         path = self.folder / "pyexecnetcache" / "asked.txt"
         return path.read_text().split() if path.is_file() else []
@@ -91,14 +91,14 @@ def test_machines_get_the_suites_and_the_controller_writes_the_same_record(
     spread_run = asking.run_process(
         *spread(machines, asking.folder), f"--evalstudio-output={asking.folder / 'spread'}"
     )
-    alone = asking.run_process("--evalstudio-output=alone", "-o", "evalstudio_cache=other")
+    single_run = asking.run_process("--evalstudio-output=alone", "-o", "evalstudio_cache=other")
 
     spread_run.assert_outcomes(passed=24, warnings=3)
-    assert alone.ret == 0
+    assert single_run.ret == 0
     assert lines(asking, "spread") == lines(asking, "alone")
-    assert sorted(machines[0].asked + machines[1].asked) == sorted(f"q{n}" for n in range(24))
-    assert machines[0].asked, "both machines had work"
-    assert machines[1].asked, "both machines had work"
+    assert sorted(machines[0].questions + machines[1].questions) == sorted(f"q{n}" for n in range(24))
+    assert machines[0].questions, "both machines had work"
+    assert machines[1].questions, "both machines had work"
 
 
 def test_stored_answers_go_to_the_machines_and_are_not_asked_again(
@@ -108,7 +108,7 @@ def test_stored_answers_go_to_the_machines_and_are_not_asked_again(
 
     asking.run_process(*spread(machines, asking.folder)).assert_outcomes(passed=24, warnings=3)
 
-    assert machines[0].asked == machines[1].asked == []
+    assert machines[0].questions == machines[1].questions == []
 
 
 def test_machines_that_have_the_project_need_no_copy(asking: Project, machines: list[Machine]) -> None:
@@ -121,6 +121,6 @@ def test_machines_that_have_the_project_need_no_copy(asking: Project, machines: 
 
     asking.run_process(*gateways, "--dist=load").assert_outcomes(passed=24)
 
-    asked = [(machine.folder / "checkout" / "asked.txt").read_text().split() for machine in machines]
-    assert sorted(asked[0] + asked[1]) == sorted(f"q{n}" for n in range(24))
+    questions = [(machine.folder / "checkout" / "asked.txt").read_text().split() for machine in machines]
+    assert sorted(questions[0] + questions[1]) == sorted(f"q{n}" for n in range(24))
     assert len(lines(asking, "evalstudio-report")) == 1 + 24

@@ -19,7 +19,7 @@ from support.records import RecordBuilder, score
 RUN = Path(__file__).parent / "data" / "record.jsonl"
 
 
-def written(folder: Path, *answers: str) -> Path:
+def record_file(folder: Path, *answers: str) -> Path:
     builder = RecordBuilder()
     for number, answer in enumerate(answers):
         builder.add(f"k{number}", "one", {"actual_output": answer, "outcomes": {"quality": score(0.5)}})
@@ -46,12 +46,12 @@ def test_an_outline_has_the_fields_of_its_item(
     tmp_path: Path, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "_BLOCK_BYTES", block)
-    path = written(tmp_path, "plain", "line\nbreak", "\ud800 half a pair", "last")
+    path = record_file(tmp_path, "plain", "line\nbreak", "\ud800 half a pair", "last")
     assert same_fields(path)
 
 
 def test_infinities_are_numbers(tmp_path: Path) -> None:
-    path = written(tmp_path, "a")
+    path = record_file(tmp_path, "a")
     path.write_bytes(path.read_bytes().replace(b'{"score":0.5}', b'{"score":"Infinity"}'))
     [outline] = RecordReader(path).outlines()
     assert isinstance(outline, ItemOutline)
@@ -63,7 +63,7 @@ def test_a_stored_run_has_outlines() -> None:
 
 
 def test_a_damaged_line_is_reported_with_its_number(tmp_path: Path) -> None:
-    path = written(tmp_path, *"abcdef")
+    path = record_file(tmp_path, *"abcdef")
     lines = path.read_bytes().splitlines(keepends=True)
     lines[4] = b'{"kind": "item", "index": 3}\n'
     path.write_bytes(b"".join(lines))
@@ -72,7 +72,7 @@ def test_a_damaged_line_is_reported_with_its_number(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_record_has_outlines(tmp_path: Path) -> None:
-    path = written(tmp_path, "a", "b")
+    path = record_file(tmp_path, "a", "b")
     header, *items = path.read_bytes().splitlines(keepends=True)
     open_header = json.dumps({**json.loads(header), "finished": None}).encode() + b"\n"
     path.write_bytes(b"".join([open_header, *items, b'{"half']))
@@ -82,7 +82,7 @@ def test_an_unfinished_record_has_outlines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("digest", ["5", '"text"', '{"parts": {"question": null}}', '{"thresholds": []}'])
 def test_a_damaged_digest_of_a_case_is_reported_with_its_line(tmp_path: Path, digest: str) -> None:
-    path = written(tmp_path, "a", "b")
+    path = record_file(tmp_path, "a", "b")
     lines = path.read_bytes().splitlines(keepends=True)
     item = msgspec.json.decode(lines[2]) | {"digest": msgspec.Raw(digest.encode())}
     path.write_bytes(b"".join([*lines[:2], msgspec.json.encode(item) + b"\n", *lines[3:]]))

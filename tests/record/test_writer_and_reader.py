@@ -78,17 +78,17 @@ TABLES = (
 )
 
 
-def ended(run: Run) -> Run:
+def interrupted_run(run: Run) -> Run:
     return msgspec.structs.replace(run, finished="now", interrupted=False, exit_status=0)
 
 
-def written(folder: Path, order: list[int], tables: tuple[Tables, ...] = TABLES) -> Path:
+def record_file(folder: Path, order: list[int], tables: tuple[Tables, ...] = TABLES) -> Path:
     writer = RecordWriter(folder, new_run())
     for place, index in enumerate(order):
         if place < len(tables):
             writer.extend(tables[place])
         writer.append_item(item(index))
-    return writer.finish(ended(writer.run))
+    return writer.finish(interrupted_run(writer.run))
 
 
 def killed(folder: Path, order: list[int], tables: tuple[Tables, ...] = TABLES) -> Path:
@@ -109,14 +109,14 @@ def items_of(path: Path) -> list[Item]:
 def test_the_same_content_gives_the_same_bytes_whatever_the_order(tmp_path: Path) -> None:
     orders = [list(range(20)), list(range(19, -1, -1)), random.Random(1).sample(range(20), 20)]
     records = [
-        written(tmp_path / str(number), order, TABLES if number else TABLES[::-1]).read_bytes()
+        record_file(tmp_path / str(number), order, TABLES if number else TABLES[::-1]).read_bytes()
         for number, order in enumerate(orders)
     ]
     assert records[0] == records[1] == records[2]
 
 
 def test_a_finished_record_is_a_header_and_the_items_in_order(tmp_path: Path) -> None:
-    path = written(tmp_path, [2, 0, 1])
+    path = record_file(tmp_path, [2, 0, 1])
     header, *items = (json.loads(text) for text in path.read_text(encoding="utf-8").splitlines())
     assert (header["kind"], header["schema_version"], header["finished"]) == ("run", SCHEMA_VERSION, "now")
     assert header["settings"] == {
@@ -139,7 +139,7 @@ def test_a_later_line_of_an_item_replaces_the_earlier_one(tmp_path: Path, finish
     writer.append_item(item(1, verdict="error"))
     writer.append_item(item(0))
     writer.append_item(item(1))
-    path = writer.finish(ended(writer.run)) if finish else writer.path
+    path = writer.finish(interrupted_run(writer.run)) if finish else writer.path
     writer.close()
     assert items_of(path) == [item(0), item(1)]
 
@@ -150,7 +150,7 @@ def test_parts_of_one_item_are_lines_of_their_own(tmp_path: Path, finish: bool) 
     for part in (0, 1, 1):
         writer.append_item(item(5, part=part))
     writer.append_item(item(2))
-    path = writer.finish(ended(writer.run)) if finish else writer.path
+    path = writer.finish(interrupted_run(writer.run)) if finish else writer.path
     writer.close()
     assert items_of(path) == [item(2), item(5, part=0), item(5, part=1)]
 
@@ -159,7 +159,7 @@ def test_entries_of_the_header_stay_as_they_were_first(tmp_path: Path) -> None:
     writer = RecordWriter(tmp_path, new_run())
     writer.extend(Tables(models={"m": ModelEntry(key="m", name="first")}))
     writer.extend(Tables(models={"m": ModelEntry(key="m", name="second")}))
-    assert RecordReader(writer.finish(ended(writer.run))).run.model_name("m") == "first"
+    assert RecordReader(writer.finish(interrupted_run(writer.run))).run.model_name("m") == "first"
 
 
 def test_an_unfinished_record_is_read_without_its_half_line(tmp_path: Path) -> None:
@@ -177,14 +177,14 @@ def test_a_record_that_just_began_has_no_items(tmp_path: Path) -> None:
 
 
 def test_an_empty_run_is_a_record(tmp_path: Path) -> None:
-    assert items_of(written(tmp_path, [])) == []
+    assert items_of(record_file(tmp_path, [])) == []
 
 
 def test_infinities_survive_as_words(tmp_path: Path) -> None:
     writer = RecordWriter(tmp_path, new_run())
     writer.append_item(item(0, score=math.inf))
     writer.append_item(item(1, score=-math.inf))
-    path = writer.finish(ended(writer.run))
+    path = writer.finish(interrupted_run(writer.run))
     raw = [
         json.loads(line)["verdicts"]["rouge"]["scores"]["rouge_l"]
         for line in path.read_text(encoding="utf-8").splitlines()[1:]
@@ -196,11 +196,11 @@ def test_infinities_survive_as_words(tmp_path: Path) -> None:
 def test_half_a_surrogate_pair_is_read_as_a_replacement_character(tmp_path: Path) -> None:
     writer = RecordWriter(tmp_path, new_run())
     writer.append_item(item(0, reason="a\ud800ü"))
-    assert [entry.reason for entry in items_of(writer.finish(ended(writer.run)))] == ["a\ufffdü"]
+    assert [entry.reason for entry in items_of(writer.finish(interrupted_run(writer.run)))] == ["a\ufffdü"]
 
 
 def test_a_path_means_a_record_or_its_folder(tmp_path: Path) -> None:
-    path = written(tmp_path, [])
+    path = record_file(tmp_path, [])
     assert record_path(tmp_path) == record_path(str(path)) == path
 
 
@@ -255,7 +255,7 @@ def test_a_file_that_is_not_a_record_is_reported(tmp_path: Path, text: str, faul
     ids=["text", "null", "number", "empty", "no fields", "no header", "second header"],
 )
 def test_a_damaged_line_is_reported_with_its_number(tmp_path: Path, broken: bytes) -> None:
-    path = written(tmp_path, [0])
+    path = record_file(tmp_path, [0])
     with path.open("ab") as content:
         content.write(broken)
     with pytest.raises(DataError) as raised:
@@ -264,7 +264,7 @@ def test_a_damaged_line_is_reported_with_its_number(tmp_path: Path, broken: byte
 
 
 def test_a_header_with_an_evaluator_without_metrics_is_damaged(tmp_path: Path) -> None:
-    path = written(tmp_path, [0])
+    path = record_file(tmp_path, [0])
     header, *items = path.read_bytes().splitlines(keepends=True)
     content = json.loads(header)
     entry = {"id": "rouge", "type": "rouge", "name": "ROUGE", "parameters": {}, "metrics": []}

@@ -9,5 +9,5 @@ from support.small_run import Macro, small_run
 
 
 @pytest.fixture
-def built(tmp_path):
+def small_report(tmp_path):
     return build_report(small_run().write(tmp_path), tmp_path, {"classification": Macro()})

@@ -57,7 +57,7 @@ def picture(
     scheme: str,
     width: int = 1280,
     height: int = 900,
-    whole: bool = False,
+    full_page: bool = False,
     ready: str = "html.ready",
 ) -> bytes:
     """Return a picture of a page, of its first screen or of all of it.
@@ -71,9 +71,9 @@ def picture(
     page.goto(address)
     page.wait_for_selector(ready, state="attached")
     page.wait_for_timeout(300)
-    taken: bytes = page.screenshot(full_page=whole)
+    image: bytes = page.screenshot(full_page=full_page)
     page.close()
-    return small(taken)
+    return small(image)
 
 
 def small(png: bytes) -> bytes:
@@ -95,10 +95,10 @@ def write_for_docs(browser: Browser) -> None:
         page = build_report(lab_run().write(folder), folder / "report", {}).page
         case = "#case=bank_lab.json%3A%3Aq-3%5BRAG%20model%20llama-2-7b-chat%5D"
         (folder / "few").mkdir()
-        few = build_report(varied_run().write(folder / "few"), folder / "few-report", {}).page
+        small_page = build_report(varied_run().write(folder / "few"), folder / "few-report", {}).page
         bot = folder / "bot"
         terminal = follow_tutorial(bot)
-        (DOCS / "terminal.svg").write_text(drawn(terminal), encoding="utf-8")
+        (DOCS / "terminal.svg").write_text(terminal_svg(terminal), encoding="utf-8")
         compared = bot / "handbook-bot" / "evalstudio-report" / "interpretation.html"
         workflow = run_workflow(folder / "workflow")
         runs = first_runs(folder / "fees")
@@ -108,7 +108,7 @@ def write_for_docs(browser: Browser) -> None:
                 ("page", page.as_uri()),
                 ("matrix", page.as_uri() + "#matrix"),
                 ("case", page.as_uri() + case),
-                ("eye", few.as_uri() + "#explore"),
+                ("eye", small_page.as_uri() + "#explore"),
                 ("comparison", compared.as_uri() + "#compare"),
                 ("agent", agent),
             ):
@@ -191,14 +191,14 @@ def follow_tutorial(folder: Path) -> str:
             )
             terminal.enter(block, command)
             if command != block.body:
-                return terminal.printed
+                return terminal.output
     raise AssertionError("the page shows no comparison")
 
 
-def drawn(printed: str) -> str:
+def terminal_svg(output: str) -> str:
     """Return what a terminal prints as an SVG."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    lines = printed.splitlines()
+    lines = output.splitlines()
     console.print(Text.from_ansi("\n".join(line[:COLUMNS] if "\x1b" not in line else line for line in lines)))
     return console.export_svg(
         title="python -m pytest bot_suite.yaml --evalstudio-baseline evalstudio-baseline.jsonl"
@@ -245,8 +245,8 @@ def write_all(browser: Browser, record: str, out: str) -> None:
         for scheme in SCHEMES:
             for width in WIDTHS:
                 for tab in tabs:
-                    taken = picture(browser, f"{address}#{tab}", scheme=scheme, width=width)
-                    (folder / f"{tab}-{width}-{scheme}.png").write_bytes(taken)
+                    image = picture(browser, f"{address}#{tab}", scheme=scheme, width=width)
+                    (folder / f"{tab}-{width}-{scheme}.png").write_bytes(image)
 
 
 def main(*arguments: str) -> None:

@@ -55,18 +55,18 @@ def read(folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
 
 
 def full(**more: Any) -> dict[str, Any]:
-    known = {
+    texts = {
         "expected_output": "fine",
         "actual_output": "good",
         "context": ["one", "two"],
         "guidelines": ["Be brief."],
     }
     sources = {"context_sources": ["a.md", "b.md"], "expected_documents": ["a.md", "c.md"]}
-    return {**known, **sources, **more}
+    return {**texts, **sources, **more}
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def evaluation(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     ids = [
         *(f"{name}_judge" for name in RATED),
         "chunk_relevance_judge",
@@ -94,8 +94,8 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any]
     )
 
 
-def test_a_row_is_an_entry_of_the_evaluation_set_with_what_the_judges_said(everything: Any) -> None:
-    good = everything[1][0]
+def test_a_row_is_an_entry_of_the_evaluation_set_with_what_the_judges_said(evaluation: Any) -> None:
+    good = evaluation[1][0]
     assert {
         name: good[name]
         for name in (
@@ -138,8 +138,8 @@ def test_a_row_is_an_entry_of_the_evaluation_set_with_what_the_judges_said(every
     assert good["retrieval/ground_truth/document_recall"] == 0.5
 
 
-def test_a_no_has_its_rationale_and_chunks_their_precision(everything: Any) -> None:
-    bad = everything[1][1]
+def test_a_no_has_its_rationale_and_chunks_their_precision(evaluation: Any) -> None:
+    bad = evaluation[1][1]
     assert (
         bad["response/llm_judged/correctness/rating"],
         bad["response/llm_judged/correctness/rationale"],
@@ -148,8 +148,8 @@ def test_a_no_has_its_rationale_and_chunks_their_precision(everything: Any) -> N
     assert bad["retrieval/llm_judged/chunk_relevance/precision"] == 0.75
 
 
-def test_what_could_not_be_judged_has_an_error_message_and_nothing_else(everything: Any) -> None:
-    strange = everything[1][2]
+def test_what_could_not_be_judged_has_an_error_message_and_nothing_else(evaluation: Any) -> None:
+    strange = evaluation[1][2]
     assert (
         strange["response/llm_judged/safety/rating"]
         is strange["response/llm_judged/safety/rationale"]
@@ -164,8 +164,8 @@ def test_what_could_not_be_judged_has_an_error_message_and_nothing_else(everythi
     assert strange["retrieval/llm_judged/chunk_relevance/precision"] is None
 
 
-def test_what_does_not_apply_to_an_empty_answer_is_null(everything: Any) -> None:
-    empty = everything[1][3]
+def test_what_does_not_apply_to_an_empty_answer_is_null(evaluation: Any) -> None:
+    empty = evaluation[1][3]
     assert empty["response/llm_judged/correctness/rating"] is None
     assert empty["response/llm_judged/correctness/error_message"] is None
     assert empty["response/llm_judged/guideline_adherence/rating"] is None
@@ -174,18 +174,18 @@ def test_what_does_not_apply_to_an_empty_answer_is_null(everything: Any) -> None
     assert empty["retrieval/llm_judged/chunk_relevance/precision"] == 0.0
 
 
-def test_a_host_that_is_down_is_the_message_of_every_judge(everything: Any) -> None:
-    down = everything[1][4]
+def test_a_host_that_is_down_is_the_message_of_every_judge(evaluation: Any) -> None:
+    down = evaluation[1][4]
     assert "response" not in down
     assert down["response/llm_judged/correctness/error_message"] == "the host is down"
     assert down["retrieval/llm_judged/chunk_relevance/error_messages"] == ["the host is down"] * 2
 
 
-def test_figures_are_shares_of_what_was_judged(everything: Any) -> None:
+def test_figures_are_shares_of_what_was_judged(evaluation: Any) -> None:
     """By hand: good is a yes, awful a no, strange an error, the empty answer only judged for its context,
     where it is a no, the last a host's error.
     """
-    figures = everything[0]["models"]["m"]
+    figures = evaluation[0]["models"]["m"]
     third = pytest.approx(1 / 3)
     assert figures["metrics"] == {
         "response/llm_judged/correctness/rating/percentage": 0.5,
@@ -226,7 +226,7 @@ def test_conversations_and_models_are_told_apart_and_the_rows_are_an_evaluation_
         for model, answer in (("a", "good"), ("b", "awful"))
     ]
     figures, lines = run(tmp_path, *rows, evaluators=["safety_judge"])
-    assert {key: own["metrics"] for key, own in figures["models"].items()} == {
+    assert {key: model["metrics"] for key, model in figures["models"].items()} == {
         "a": {"response/llm_judged/safety/rating/average": 1.0},
         "b": {"response/llm_judged/safety/rating/average": 0.0},
     }

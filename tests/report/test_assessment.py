@@ -72,8 +72,8 @@ def test_a_model_without_a_leak_meets_its_conditions(tmp_path):
 
 def test_an_evaluator_that_scored_nothing_is_not_fine(tmp_path):
     builder = RecordBuilder(evaluator("quality"), evaluator("agent"))
-    nothing = {"status": "not_applicable", "reason": "no agent"}
-    builder.add("a", "one", {"outcomes": {"quality": score(0.9), "agent": nothing}})
+    outcome = {"status": "not_applicable", "reason": "no agent"}
+    builder.add("a", "one", {"outcomes": {"quality": score(0.9), "agent": outcome}})
     verdict = of(analysed(builder, tmp_path), "agent")
     assert (verdict.state, verdict.heat) == ("not_scored", "")
 
@@ -83,9 +83,13 @@ def test_a_gate_that_a_model_misses_is_named(tmp_path):
     for name, value in (("one", 0.9), ("two", 0.7)):
         for number in range(25):
             builder.add(f"k{number}", name, {"outcomes": {"quality": score(value)}})
-    one, two = model_summaries(analysed(builder, tmp_path))
-    assert (one.key, one.conformity, two.conformity) == ("m-one", "meets conditions", "misses conditions")
-    assert two.missed == ("gate quality >= 0.8 not met (0.7)",)
+    first, second = model_summaries(analysed(builder, tmp_path))
+    assert (first.key, first.conformity, second.conformity) == (
+        "m-one",
+        "meets conditions",
+        "misses conditions",
+    )
+    assert second.missed == ("gate quality >= 0.8 not met (0.7)",)
 
 
 def test_a_metric_without_a_threshold_has_no_verdict(tmp_path):

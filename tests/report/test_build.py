@@ -34,8 +34,8 @@ def digests(folder):
         ("classification", "global_llm_classification_leaderboard"),
     ],
 )
-def test_each_evaluator_has_its_folder(built, id, board):
-    folder = built.explainers[id]
+def test_each_evaluator_has_its_folder(small_report, id, board):
+    folder = small_report.explainers[id]
     name = uuid.uuid5(uuid.UUID(RUN), id)
     assert folder.name == f"explainer_{id}_{name}"
     for path in (
@@ -68,14 +68,14 @@ def test_exports_and_log_have_the_start_and_end_of_each_evaluator(tmp_path):
     builder = RecordBuilder(evaluator("rouge"), evaluator("bleu"))
     builder.header["spans"] = {"rouge": {"started": STARTED, "finished": FINISHED}}
     builder.add("a", "one", {"outcomes": {"rouge": score(0.9), "bleu": score(0.9)}})
-    built = build_report(builder.write(tmp_path), tmp_path)
-    folder = built.explainers["rouge"]
+    report = build_report(builder.write(tmp_path), tmp_path)
+    folder = report.explainers["rouge"]
     described = explanation_of(folder)["evaluator"]
     assert (described["started"], described["finished"]) == (STARTED, FINISHED)
-    assert read(built.data)["evaluators"]["rouge"]["started"] == STARTED
+    assert read(report.data)["evaluators"]["rouge"]["started"] == STARTED
     log = (folder / described["log"]).read_text().splitlines()
     assert (log[0], log[-1]) == (f"{STARTED} rouge: started", f"{FINISHED} rouge: finished")
-    unknown = explanation_of(built.explainers["bleu"])["evaluator"]
+    unknown = explanation_of(report.explainers["bleu"])["evaluator"]
     assert (unknown["started"], unknown["finished"]) == (None, None)
 
 
@@ -104,8 +104,8 @@ def test_problems_and_insights_name_model_and_evaluator(ranked):
         assert {"description", "severity", "problem_code", "actions"} <= set(entry)
 
 
-def test_the_leaderboard_index_names_a_file_per_metric_and_all(built):
-    place = built.explainers["rouge"] / "global_llm_heatmap_leaderboard" / "application_json"
+def test_the_leaderboard_index_names_a_file_per_metric_and_all(small_report):
+    place = small_report.explainers["rouge"] / "global_llm_heatmap_leaderboard" / "application_json"
     index = read(place / "explanation.json")
     assert index["files"] == {
         "rouge_1": "leaderboard_0.json",
@@ -116,7 +116,7 @@ def test_the_leaderboard_index_names_a_file_per_metric_and_all(built):
     assert board["data"] == {"m-one": {"rouge_l": 0.9}, "m-two": {"rouge_l": 0.2}}
     assert board["metadata"]["rouge_l"]["is_primary_metric"] is True
     boolean = read(
-        built.explainers["text_matching"]
+        small_report.explainers["text_matching"]
         / "global_llm_bool_leaderboard"
         / "application_json"
         / "explanation.json"
@@ -124,9 +124,9 @@ def test_the_leaderboard_index_names_a_file_per_metric_and_all(built):
     assert boolean["files"] == {"ALL_METRICS": "leaderboard_0.json"}
 
 
-def test_the_interpretation_holds_the_whole_report(built):
-    result = read(built.data)
-    wanted = {
+def test_the_interpretation_holds_the_whole_report(small_report):
+    result = read(small_report.data)
+    keys = {
         "schema_version",
         "run",
         "models",
@@ -141,7 +141,7 @@ def test_the_interpretation_holds_the_whole_report(built):
         "results_files",
         "summary",
     }
-    assert set(result) == wanted
+    assert set(result) == keys
     assert result["run"]["verdicts"]["passed"] == 3
     assert (
         result["evaluators"]["classification"]["leaderboard"]["standings"][0]["metrics"]["f1"]["value"] == 0.5
@@ -149,7 +149,7 @@ def test_the_interpretation_holds_the_whole_report(built):
     assert result["gates"][0]["met"] is True
     assert {problem["severity"] for problem in result["problems"]} <= {"high", "medium", "low"}
     assert all(
-        (built.data.parent / path).is_file()
+        (small_report.data.parent / path).is_file()
         for files in result["results_files"].values()
         for path in files.values()
     )
@@ -161,15 +161,15 @@ def test_problems_and_insights_go_with_their_evaluator(ranked):
     assert read(ranked.explainers["rouge"] / "insights" / "insights_and_actions.json")["insights"]
 
 
-def test_the_archive_holds_all_of_it_and_the_record(built):
-    with zipfile.ZipFile(built.archive) as archive:
+def test_the_archive_holds_all_of_it_and_the_record(small_report):
+    with zipfile.ZipFile(small_report.archive) as archive:
         assert archive.testzip() is None
         names = set(archive.namelist())
-        assert archive.read("interpretation.html") == built.page.read_bytes()
+        assert archive.read("interpretation.html") == small_report.page.read_bytes()
     assert {"record.jsonl", "interpretation.html", "interpretation.json", "summary.md"} <= names
     on_disk = {
-        path.relative_to(built.page.parent).as_posix()
-        for path in built.page.parent.rglob("*")
+        path.relative_to(small_report.page.parent).as_posix()
+        for path in small_report.page.parent.rglob("*")
         if path.is_file()
     }
     assert names == on_disk - {"evalstudio-report.zip", ".evalstudio-manifest.json"}
@@ -249,18 +249,18 @@ def test_a_large_page_is_not_compressed_again(tmp_path, monkeypatch):
 
 
 def test_a_report_that_cannot_be_made_leaves_no_archive(tmp_path, monkeypatch):
-    def broken(*args):
+    def raise_full_disk(*args):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("pytest_evalstudio.report.build.interpretation", broken)
+    monkeypatch.setattr("pytest_evalstudio.report.build.interpretation", raise_full_disk)
     with pytest.raises(OSError, match="the disk is full"):
         build_report(small_run().write(tmp_path), tmp_path / "report", {})
     assert not list(tmp_path.rglob("*.zip.tmp")) + list((tmp_path / "report").glob("*.zip"))
 
 
 @pytest.mark.parametrize("id", ["rouge", "text_matching", "classification"])
-def test_the_table_of_outputs_declares_all_files_of_an_evaluator(built, id):
-    folder = built.explainers[id]
+def test_the_table_of_outputs_declares_all_files_of_an_evaluator(small_report, id):
+    folder = small_report.explainers[id]
     files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     declared = {
         output.path: {

@@ -23,7 +23,7 @@ EXPORTERS: dict[str, tuple[str, str]] = {
 }
 
 
-def broken(*_: object, **__: object) -> None:
+def raise_overflow(*_: object, **__: object) -> None:
     raise OverflowError("int too large\x1b")
 
 
@@ -32,7 +32,7 @@ def test_an_exporter_that_fails_is_a_warning_and_the_rest_is_written(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = small_run().write(tmp_path)
-    monkeypatch.setattr(".".join(EXPORTERS[name]), broken)
+    monkeypatch.setattr(".".join(EXPORTERS[name]), raise_overflow)
 
     report = build_report(record, tmp_path / "out", {})
 
@@ -46,7 +46,7 @@ def test_an_exporter_that_fails_is_a_warning_and_the_rest_is_written(
 
 
 def test_the_page_names_an_exporter_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_evalstudio.report.markdown.summary", broken)
+    monkeypatch.setattr("pytest_evalstudio.report.markdown.summary", raise_overflow)
 
     report = build_report(small_run().write(tmp_path), tmp_path / "out", {})
 

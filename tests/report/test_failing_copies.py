@@ -38,7 +38,7 @@ def groups_of(builder: RecordBuilder, folder: Path) -> list[FailureGroup]:
     return items.groups(causes)
 
 
-def shown(groups: list[FailureGroup]) -> list[tuple[str, list[str], int]]:
+def plain_groups(groups: list[FailureGroup]) -> list[tuple[str, list[str], int]]:
     return [
         (item.key, [copy.key for copy in item.copies], item.copy_count)
         for group in groups
@@ -57,7 +57,7 @@ def test_copies_that_fail_alike_are_folded_whether_they_come_before_or_after_the
 
     [group] = groups_of(builder, tmp_path)
 
-    assert shown([group]) == [("a", ["late", "of a copy", "early"], 3)]
+    assert plain_groups([group]) == [("a", ["late", "of a copy", "early"], 3)]
     assert (group.cause.total, group.left_out) == (4, 0)
 
 
@@ -73,7 +73,7 @@ def test_other_failures_stay_entries_of_their_own(tmp_path: Path) -> None:
 
     groups = groups_of(builder, tmp_path)
 
-    assert shown(groups) == [("a", [], 0), ("b2", [], 0), ("a2", [], 0), ("c", [], 0), ("a2", [], 0)]
+    assert plain_groups(groups) == [("a", [], 0), ("b2", [], 0), ("a2", [], 0), ("c", [], 0), ("a2", [], 0)]
     assert [group.left_out for group in groups] == [0, 0]
 
 
@@ -88,11 +88,11 @@ def test_the_page_and_the_summary_say_how_many_copies_fail_alike(tmp_path: Path)
     page = report.page.read_text(encoding="utf-8").partition('id="failures"')[2].partition("</section>")[0]
     assert page.count('<details class="failed-item"') == 1
     assert f"{LISTED_COPIES + 2} perturbed copies fail alike</summary>" in page
-    listed = page.partition('class="copies"')[2].partition("</details>")[0]
-    assert listed.count("<li>") == LISTED_COPIES
-    assert "2 more are in the matrix." in listed
-    assert "comma:HIGH" in listed
-    assert "question of copy0" in listed
+    copies = page.partition('class="copies"')[2].partition("</details>")[0]
+    assert copies.count("<li>") == LISTED_COPIES
+    assert "2 more are in the matrix." in copies
+    assert "comma:HIGH" in copies
+    assert "question of copy0" in copies
     summary = report.markdown.read_text(encoding="utf-8")
     assert f"  - {LISTED_COPIES + 2} perturbed copies fail alike" in summary
     assert "more failure" not in summary

@@ -13,23 +13,23 @@ from support.records import RecordBuilder, flip, perturbed, score
 
 
 def builder(models=("one", "two"), copies=True):
-    made = RecordBuilder(models=models)
+    record_builder = RecordBuilder(models=models)
     for name in models:
         for number in range(4):
             key = f"k{number}"
-            made.add(key, name, {"outcomes": {"quality": score(1.0)}})
+            record_builder.add(key, name, {"outcomes": {"quality": score(1.0)}})
             for level, flipped in (("LOW", number < 1), ("HIGH", number < 2)):
-                add(made, key, name, f"ocr:{level}", flipped)
-            add(made, key, name, "antonym:HIGH", True, meaning_kept=False)
-            add(made, key, name, "comma:LOW", False)
+                add(record_builder, key, name, f"ocr:{level}", flipped)
+            add(record_builder, key, name, "antonym:HIGH", True, meaning_kept=False)
+            add(record_builder, key, name, "comma:LOW", False)
             if copies:
-                add(made, key, name, "copy", False)
-    return made
+                add(record_builder, key, name, "copy", False)
+    return record_builder
 
 
-def add(made, key, name, by, flipped, **more):
+def add(record_builder, key, name, by, flipped, **more):
     flips = [flip(key, perturbators=[by], **more)] if flipped else []
-    made.add(
+    record_builder.add(
         f"{key}-{by}",
         name,
         {"outcomes": {"quality": score(0.0 if flipped else 1.0)}, **perturbed(key, by)},
@@ -42,15 +42,18 @@ def test_a_curve_runs_from_the_low_to_the_high_intensity(tmp_path):
         analyse(builder().write(tmp_path), {}).sensitivities
     )  # comma and antonym were run at one intensity each
     assert (chart.title, [name for _, name in chart.levels]) == ("ocr", ["low", "high"])
-    one, two = chart.curves
-    assert [mark.y for mark in one.marks] == [
+    first_curve, second_curve = chart.curves
+    assert [mark.y for mark in first_curve.marks] == [
         HEIGHT * 0.75,
         HEIGHT * 0.5,
     ]  # 1 of 4, 2 of 4, on an axis to 100 %
-    assert [mark.title for mark in one.marks] == ["one, low: 1 of 4 flipped", "one, high: 2 of 4 flipped"]
-    assert one.marks[0].x == WIDTH / 4 - 3
-    assert two.marks[0].x == WIDTH / 4 + 3
-    assert all(0 <= mark.high < mark.y < mark.low <= HEIGHT for mark in one.marks)
+    assert [mark.title for mark in first_curve.marks] == [
+        "one, low: 1 of 4 flipped",
+        "one, high: 2 of 4 flipped",
+    ]
+    assert first_curve.marks[0].x == WIDTH / 4 - 3
+    assert second_curve.marks[0].x == WIDTH / 4 + 3
+    assert all(0 <= mark.high < mark.y < mark.low <= HEIGHT for mark in first_curve.marks)
     assert chart.noise == HEIGHT
 
 

@@ -186,7 +186,7 @@ def test_the_policy_allows_nothing_but_the_style_and_pictures() -> None:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+def opened_addresses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """Addresses that the browser is asked to open, in a folder with two runs."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evalstudio-history").mkdir()
@@ -200,27 +200,27 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return addresses
 
 
-def test_the_page_is_written_without_a_browser(opened: list[str], tmp_path: Path) -> None:
+def test_the_page_is_written_without_a_browser(opened_addresses: list[str], tmp_path: Path) -> None:
     assert main(["history", "-o", "pages/history.html"]) == 0
 
     assert "History of 2 runs" in (tmp_path / "pages" / "history.html").read_text(encoding="utf-8")
-    assert opened == []
+    assert opened_addresses == []
     assert not (tmp_path / ".evalstudio").exists()
 
 
 def test_the_page_is_opened_on_request(
-    opened: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    opened_addresses: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["history", "--open"]) == 0
 
     page = tmp_path / ".evalstudio" / "history.html"
-    assert opened == [page.as_uri()]
+    assert opened_addresses == [page.as_uri()]
     assert page.is_file()
     assert capsys.readouterr().err == f"wrote {Path('.evalstudio', 'history.html')}\n"
 
 
 def test_a_machine_without_a_browser(
-    opened: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    opened_addresses: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(webbrowser, "open", lambda url: False)
 

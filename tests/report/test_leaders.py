@@ -97,13 +97,13 @@ def test_one_model_ahead_of_another_is_named_with_what_it_passes_alone(tmp_path)
 
 def test_overlapping_intervals_do_not_hide_a_difference_that_the_paired_test_proves(tmp_path):
     summary = summarised(tmp_path, {"a": 26, "b": 18})
-    one, two = summary.models
-    assert one.interval is not None
-    assert two.interval is not None
-    assert one.interval[0] < two.interval[1]
+    first, second = summary.models
+    assert first.interval is not None
+    assert second.interval is not None
+    assert first.interval[0] < second.interval[1]
     # 8 against 0: p = 2 × 0.5⁸.
     assert summary.pairs[0].p == pytest.approx(2 * 0.5**8)
-    assert (one.rank, two.rank) == (1, 2)
+    assert (first.rank, second.rank) == (1, 2)
     assert summary.ranking == (
         "Best model: a, which passes 87 % of 30 test cases; a passes 8 questions that b fails, none the other"
         " way (p 0.008).",
@@ -141,7 +141,7 @@ def test_models_that_pass_as_many_are_not_ranked(tmp_path):
 
 def test_models_that_meet_their_conditions_are_named_beside_the_ranking(tmp_path):
     ranking = summarised(tmp_path, {"a": 30, "b": 29, "c": 8}, leaking=("a",)).ranking
-    assert ranking[-1] == "2 of 3 models meet their conditions: b, c."
+    assert ranking[-1] == "2 of 3 models meet their conditions: b (passes 97 %), c (passes 27 %)."
 
 
 def test_without_a_model_that_meets_its_conditions_that_is_said(tmp_path):
@@ -191,13 +191,13 @@ def test_a_question_without_an_answer_did_not_pass(tmp_path):
 
 
 def test_many_pairs_need_more_evidence(tmp_path):
-    few = summarised(tmp_path, {"a": 30, "b": 24})
-    assert few.pairs[0].p_adjusted == pytest.approx(2 * 0.5**6)
+    few_models = summarised(tmp_path, {"a": 30, "b": 24})
+    assert few_models.pairs[0].p_adjusted == pytest.approx(2 * 0.5**6)
     (tmp_path / "many").mkdir()
-    many = summarised(tmp_path / "many", {"a": 30, "b": 24, "c": 24, "d": 24, "e": 24})
-    between = next(pair for pair in many.pairs if {pair.first, pair.second} == {"m-a", "m-b"})
+    many_models = summarised(tmp_path / "many", {"a": 30, "b": 24, "c": 24, "d": 24, "e": 24})
+    best_pair = next(pair for pair in many_models.pairs if {pair.first, pair.second} == {"m-a", "m-b"})
     # Holm over ten pairs, of which four are equally small.
-    assert between.p_adjusted == pytest.approx(10 * 2 * 0.5**6)
+    assert best_pair.p_adjusted == pytest.approx(10 * 2 * 0.5**6)
 
 
 @pytest.mark.parametrize(

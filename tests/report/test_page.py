@@ -45,11 +45,11 @@ def page(builder, folder):
 
 
 def test_the_part_of_an_evaluator_says_how_it_differs_from_other_tools(tmp_path):
-    said = "F1 with stems; other tools print recall."
-    builder = RecordBuilder(evaluator("rouge", difference=said), evaluator("quality"))
+    difference = "F1 with stems; other tools print recall."
+    builder = RecordBuilder(evaluator("rouge", difference=difference), evaluator("quality"))
     builder.add("a", "one", {"outcomes": {"rouge": score(0.9), "quality": score(0.9)}})
     text = page(builder, tmp_path)
-    method, sentence = text.index("<dt>Method</dt>"), text.index(f"<dd>{said}</dd>")
+    method, sentence = text.index("<dt>Method</dt>"), text.index(f"<dd>{difference}</dd>")
     assert method < sentence < text.index("<summary>Metrics</summary>")
     assert text.count("Differs from other tools") == 1
 
@@ -146,8 +146,8 @@ def test_failures_are_bounded_and_the_worst_stay(tmp_path):
     for number in range(300):
         builder.add(f"k{number}", "one", {"outcomes": {"quality": score(round(0.49 - number / 1_000, 4))}})
     text = page(builder, tmp_path)
-    shown = re.findall(r'<span class="key"><bdi>(k\d+)</bdi>', text.partition('id="failures"')[2])
-    assert shown == [f"k{number}" for number in range(60)]
+    keys = re.findall(r'<span class="key"><bdi>(k\d+)</bdi>', text.partition('id="failures"')[2])
+    assert keys == [f"k{number}" for number in range(60)]
     assert "240 more are in the" in text
     fragment = next(tmp_path.rglob("global_html_fragment/text_html/*.html")).read_text(encoding="utf-8")
     worst = re.findall(r'<bdi class="case">(k\d+)</bdi>', fragment)
@@ -178,6 +178,7 @@ def test_every_section_has_a_heading_and_a_link(tmp_path):
         "comparison",
         "flips",
         "history",
+        "holdout",
         "mutation",
         "repeats",
         "tools",
@@ -250,8 +251,8 @@ def test_standards_are_listed_with_the_evaluators_that_serve_them(tmp_path):
         )
         for row in section.split('<tr><th scope="row">')[1:]
     }
-    served = {name: found for name, found in rows.items() if found}
-    assert served == {"Safe": ["Quality"], "Outcomes analysis": ["Rouge"], "of our own": ["Quality"]}
+    evaluators = {name: titles for name, titles in rows.items() if titles}
+    assert evaluators == {"Safe": ["Quality"], "Outcomes analysis": ["Rouge"], "of our own": ["Quality"]}
     assert (
         section.count('<span class="quiet">not covered</span>') == 8
     )  # of seven parts of NIST AI RMF and three of SR 11-7

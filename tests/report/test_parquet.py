@@ -43,12 +43,12 @@ def test_rows_are_those_of_the_json(tmp_path):
     )
     folder = build_report(builder.write(tmp_path), tmp_path, {}, parquet=True).explainers["quality"]
     result = rows_of(folder)
-    written = json.loads(
+    content = json.loads(
         (folder / "global_llm_eval_results" / "application_json" / "explanation.json").read_text(
             encoding="utf-8"
         )
     )["results"]
-    assert [row["key"] for row in result] == [row["key"] for row in written]
+    assert [row["key"] for row in result] == [row["key"] for row in content]
     first, second = result
     assert (first["context"], first["cost"], first["usage"], first["score"], first["quality.cost"]) == (
         ["first", "second"],
@@ -70,12 +70,12 @@ def test_an_evaluator_with_a_calibration_says_which_answers_it_leaves_open(tmp_p
     builder = RecordBuilder(
         evaluator("quality", chance, calibration={"of": "score"}), evaluator("other", metric("uncertain"))
     )
-    for key, said in (
+    for key, calibration in (
         ("a", {"conformal_set": [0, 1], "uncertain": True}),
         ("b", {"conformal_set": [1], "uncertain": False}),
     ):
-        own = score(0.6, "calibrated_probability", details={"calibration": said})
-        builder.add(key, "one", {"outcomes": {"quality": own, "other": score(0.25, "uncertain")}})
+        outcome = score(0.6, "calibrated_probability", details={"calibration": calibration})
+        builder.add(key, "one", {"outcomes": {"quality": outcome, "other": score(0.25, "uncertain")}})
     builder.add("c", "one", {"outcomes": {"quality": {"status": "not_applicable", "reason": "no context"}}})
     folders = build_report(builder.write(tmp_path), tmp_path, {}, parquet=True).explainers
     assert [row["uncertain"] for row in rows_of(folders["quality"])] == [True, False, None]

@@ -15,9 +15,9 @@ from support.records import RecordBuilder, evaluator, metric, score
 from support.small_run import explanation_of, read
 
 
-def test_results_have_the_documented_keys(built):
+def test_results_have_the_documented_keys(small_report):
     result = read(
-        built.explainers["rouge"] / "global_llm_eval_results" / "application_json" / "explanation.json"
+        small_report.explainers["rouge"] / "global_llm_eval_results" / "application_json" / "explanation.json"
     )
     assert sorted(result) == ["evaluator", "models", "results"]
     first, second = result["results"][:2]
@@ -50,8 +50,8 @@ def test_results_have_the_documented_keys(built):
     } <= set(result["evaluator"])
 
 
-def test_the_results_list_all_explanations_as_the_descriptor_does(built):
-    folder = built.explainers["rouge"]
+def test_the_results_list_all_explanations_as_the_descriptor_does(small_report):
+    folder = small_report.explainers["rouge"]
     results = read(folder / "global_llm_eval_results" / "application_json" / "explanation.json")
     descriptor = next(path for path in folder.glob("*.json") if "explanations" in read(path))
     assert results["evaluator"]["explanations"] == read(descriptor)["explanations"]
@@ -65,24 +65,24 @@ def test_the_results_list_all_explanations_as_the_descriptor_does(built):
         assert (folder / f"global_{name.replace('-', '_')}").is_dir(), name
 
 
-def test_the_results_have_every_documented_key_of_a_row(built):
+def test_the_results_have_every_documented_key_of_a_row(small_report):
     documented = (
         "input corpus context categories relationships expected_output output_condition actual_output"
         " actual_duration cost key test_key test_case_key model_key actual_output_meta"
     )
-    for row in explanation_of(built.explainers["rouge"])["results"]:
+    for row in explanation_of(small_report.explainers["rouge"])["results"]:
         assert set(documented.split()) <= set(row)
 
 
-def test_models_have_every_documented_key_even_without_a_value(built):
+def test_models_have_every_documented_key_even_without_a_value(small_report):
     documented = (
         "connection model_type name collection_id collection_name llm_model_name documents model_cfg"
         " llm_model_meta"
     )
-    models = explanation_of(built.explainers["rouge"])["models"]
+    models = explanation_of(small_report.explainers["rouge"])["models"]
     for model in models:
         assert set(documented.split()) <= set(model)
-    report = read(built.data)["models"]
+    report = read(small_report.data)["models"]
     for model in models:
         assert report[model["key"]] == {**model, "figures": report[model["key"]]["figures"]}
 
@@ -105,8 +105,8 @@ def test_requests_are_counted_from_rows_unless_the_record_has_counts(tmp_path):
     )
     builder.add("b", "one", {"outcomes": {"rouge": {"status": "error"}}, "error": "no connection"})
     builder.add("a", "two", {"outcomes": outcomes})
-    built = build_report(builder.write(tmp_path), tmp_path)
-    counted, recorded = explanation_of(built.explainers["rouge"])["models"]
+    report = build_report(builder.write(tmp_path), tmp_path)
+    counted, recorded = explanation_of(report.explainers["rouge"])["models"]
     assert counted["llm_model_meta"] == {
         "call_count": 5,
         "success_count": 2,
@@ -123,9 +123,9 @@ def test_results_of_an_evaluator_are_left_out_on_request(tmp_path):
     builder = RecordBuilder(evaluator("kept"), evaluator("lean", save_llm_result=False))
     builder.add("a", "one", {"outcomes": {"kept": score(0.9), "lean": score(0.9)}})
 
-    built = build_report(builder.write(tmp_path), tmp_path)
+    report = build_report(builder.write(tmp_path), tmp_path)
 
-    folders = built.explainers
+    folders = report.explainers
     assert {id: (folder / "global_llm_eval_results").exists() for id, folder in folders.items()} == {
         "kept": True,
         "lean": False,
@@ -134,10 +134,10 @@ def test_results_of_an_evaluator_are_left_out_on_request(tmp_path):
     assert {"llm-eval-results"} == set(full["explanations"]) - set(lean["explanations"])
     assert not any("global_llm_eval_results" in name for name in lean["files"])
     assert folders["lean"].joinpath("work", "leaderboard.json").exists()
-    page = built.page.read_text(encoding="utf-8")
+    page = report.page.read_text(encoding="utf-8")
     assert f"{folders['kept'].name}/global_llm_eval_results" in page
     assert f"{folders['lean'].name}/global_llm_eval_results" not in page
-    assert not built.warnings
+    assert not report.warnings
 
 
 def test_the_evaluator_has_its_short_name_and_specifies_its_parameters(tmp_path):
@@ -219,21 +219,21 @@ def test_lines_commas_and_quotes_stay_in_their_cell(tmp_path):
 
 
 def test_an_evaluator_with_a_calibration_has_a_column_of_what_it_leaves_open(tmp_path):
-    own = evaluator(
+    chance_evaluator = evaluator(
         "quality",
         metric("calibrated_probability"),
         metric("uncertain", primary=False),
         calibration={"of": "uncertain"},
     )
-    builder = RecordBuilder(own, evaluator("other"))
+    builder = RecordBuilder(chance_evaluator, evaluator("other"))
     for key, is_uncertain in (("a", True), ("b", False)):
         outcome = {"status": "score", "scores": {"calibrated_probability": 0.6, "uncertain": 0.25}}
-        said = {
+        details = {
             "details": {
                 "calibration": {"conformal_set": [0, 1] if is_uncertain else [1], "uncertain": is_uncertain}
             }
         }
-        builder.add(key, "one", {"outcomes": {"quality": {**outcome, **said}, "other": score(0.5)}})
+        builder.add(key, "one", {"outcomes": {"quality": {**outcome, **details}, "other": score(0.5)}})
     builder.add("c", "one", {"outcomes": {"quality": {"status": "not_applicable"}, "other": score(0.5)}})
     tables = {}
     for id, folder in build_report(builder.write(tmp_path), tmp_path, {}).explainers.items():

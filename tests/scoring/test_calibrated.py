@@ -62,9 +62,9 @@ def test_a_calibration_of_several_metrics_takes_the_scores_of_all(tmp_path: Path
     reading, picky = plan(tmp_path, VALUE, PICKY).selected
     outcome = calibrated(reading, {reading: scored(0.4), picky: Outcome.score({"picky": 0.6})})
     assert outcome.scores["calibrated_probability"] == pytest.approx(0.5)
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         plan(tmp_path, VALUE, PICKY, evaluators=("reading",))
-    assert str(caught.value) == (
+    assert str(exc_info.value) == (
         "evaluator reading: its calibration c.json needs picky.picky, but evaluator 'picky' is not"
         " selected; add it to the evaluators"
     )

@@ -18,7 +18,7 @@ from support.toys import toy_registry
 MODELS = [ModelInfo(key=str(number), label=str(number)) for number in range(3)]
 
 
-def task(key, *, model=0, question="", source=None, answered=True, answer="1"):
+def task(key, *, model=0, question="", source=None, has_answer=True, answer="1"):
     links = (Relationship(type="perturbation_source", target=source.key),) if source else ()
     case = Case(
         key=key,
@@ -31,7 +31,7 @@ def task(key, *, model=0, question="", source=None, answered=True, answer="1"):
         name=f"{key}[{model}]",
         model=MODELS[model],
         case=case,
-        answers=(case,) if answered else (),
+        answers=(case,) if has_answer else (),
         source=source,
     )
 
@@ -51,9 +51,9 @@ def test_a_chunk_holds_one_model_and_one_file():
     assert keys(members, files=lambda member: member.key in "ab") == [["0a"], ["1b"], ["0c"], ["1d"]]
 
 
-@pytest.mark.parametrize(("answered", "size"), [(True, SIZE), (False, SIZE_TO_ASK)])
-def test_chunks_have_a_greatest_size(answered, size):
-    actual = keys([task(str(number), answered=answered) for number in range(2 * size + 1)])
+@pytest.mark.parametrize(("has_answers", "size"), [(True, SIZE), (False, SIZE_TO_ASK)])
+def test_chunks_have_a_greatest_size(has_answers, size):
+    actual = keys([task(str(number), has_answer=has_answers) for number in range(2 * size + 1)])
     assert [len(chunk) for chunk in actual] == [size, size, 1]
 
 
@@ -118,7 +118,7 @@ def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
     )
     members = []
     for number, (model, question, source, answer) in enumerate(rows):
-        known = (
+        originals = (
             [member for member in members[max(source, 0) :] if member.model is MODELS[model]]
             if source >= 0
             else []
@@ -129,11 +129,11 @@ def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
                 model=model,
                 question=question,
                 answer=answer,
-                source=known[0] if known else None,
+                source=originals[0] if originals else None,
             )
         )
 
-    def seen(chunk_size, shares):
+    def verdicts_by_name(chunk_size, shares):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(chunks, "SIZE", chunk_size)
             cuts = cut(
@@ -142,6 +142,6 @@ def test_no_score_depends_on_the_size_of_the_chunks(rows, size, workers):
         results = [result for chunk in cuts for result in Pipeline(plan).evaluate(chunk)]
         return {result.task.name: (list(result.verdicts.values()), result.flips) for result in results}
 
-    whole = seen(1000, 1)
-    assert len(whole) == len(members)
-    assert seen(size, workers) == whole
+    expected = verdicts_by_name(1000, 1)
+    assert len(expected) == len(members)
+    assert verdicts_by_name(size, workers) == expected

@@ -64,9 +64,9 @@ def test_places_are_those_of_the_original_text() -> None:
 def test_every_place_maps_to_the_character_that_it_comes_from(text: str) -> None:
     compared = comparable_text(text)
     assert compared.text == unicodedata.normalize("NFC", text.replace("\u200b", "")) or "\u200b" in text
-    places = [compared.place(index) for index in range(len(compared.text) + 1)]
-    assert places == sorted(places)
-    assert places[-1] == len(text)
+    positions = [compared.place(index) for index in range(len(compared.text) + 1)]
+    assert positions == sorted(positions)
+    assert positions[-1] == len(text)
 
 
 def test_compatibility_forms_and_case_are_kept() -> None:
@@ -85,9 +85,9 @@ def test_a_condition_that_names_an_invisible_character_finds_it() -> None:
 def test_time_is_linear(unit: str) -> None:
     def seconds(size: int) -> float:
         text = (unit * size)[:size]
-        started = time.process_time()
+        start = time.process_time()
         comparable_text(text)
-        return time.process_time() - started
+        return time.process_time() - start
 
     seconds(1_000)
     small, large = (min(seconds(size) for _ in range(1)) for size in (50_001, 400_008))

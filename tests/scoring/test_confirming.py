@@ -147,8 +147,8 @@ def test_a_case_whose_regression_is_refuted_passes_unless_it_failed_before(
     code: ConfirmationCode, refuted: bool
 ) -> None:
     confirmation = Confirmation(code=code, passed=7, failed=1, cases=50)
-    whole = result(confirmation=confirmation)
-    assert (is_refuted(whole), is_unconfirmed(whole)) == (refuted, refuted)
+    run_result = result(confirmation=confirmation)
+    assert (is_refuted(run_result), is_unconfirmed(run_result)) == (refuted, refuted)
     part = result(confirmation=confirmation, regressed=frozenset({READING}))
     assert (is_refuted(part), is_unconfirmed(part)) == (refuted, False)
     assert not is_refuted(result())

@@ -46,9 +46,9 @@ def test_a_missing_later_call_is_after_the_last_one_that_was_right() -> None:
 
 def test_a_call_with_its_result_is_shown() -> None:
     search = {**FIND, "arguments": {"id": 2}, "result": "nothing\nfound"}
-    shown = lines([MAIL, search], [MAIL, FIND])
-    assert shown[0].startswith("failed step: call 2 of 2: ")
-    assert shown[1:] == ["  expected: find(id=1)", "  actual:   find(id=2)", "  returned: nothing found"]
+    output = lines([MAIL, search], [MAIL, FIND])
+    assert output[0].startswith("failed step: call 2 of 2: ")
+    assert output[1:] == ["  expected: find(id=1)", "  actual:   find(id=2)", "  returned: nothing found"]
     failed = lines([MAIL, {**search, "error": "down"}], [MAIL, FIND])
     assert failed[-1] == "  returned: down"
 
@@ -65,8 +65,8 @@ def test_right_calls_passing_verdicts_and_cases_without_expectation_have_no_line
 
 
 def test_personal_data_in_calls_is_masked() -> None:
-    shown = "\n".join(lines([{"name": "mail", "arguments": {"to": "jane.roe@bank-mail.net"}}], [FIND]))
-    assert "jane.roe" not in shown
+    output = "\n".join(lines([{"name": "mail", "arguments": {"to": "jane.roe@bank-mail.net"}}], [FIND]))
+    assert "jane.roe" not in output
 
 
 @pytest.mark.parametrize(("wrong", "turn"), [(1, "turn 1, "), (2, "turn 2, ")])

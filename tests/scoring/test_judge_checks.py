@@ -15,12 +15,12 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.scoring.plan import Plan
 
 
-def checked(folder: Path, id: str, file: object, **table: Any) -> Any:
+def plan_of(folder: Path, id: str, file: object, **table: Any) -> Any:
     config = {"evaluators": [], "evaluator": {id: {"judge_check": file, **table}}}
     return Plan(Registry(), configuration(config, folder=folder)).get(id).check
 
 
-def saved(path: Path, type: str = "correctness_judge") -> Path:
+def check_file(path: Path, type: str = "correctness_judge") -> Path:
     content = {
         "evalstudio_judge_check": 1,
         "evaluator": type,
@@ -37,11 +37,11 @@ def saved(path: Path, type: str = "correctness_judge") -> Path:
 
 
 def test_a_check_belongs_to_the_kind_of_evaluator_that_it_measured(tmp_path: Path) -> None:
-    path = saved(tmp_path / "check.json")
-    attached = checked(tmp_path, "correctness_judge", "check.json")
+    path = check_file(tmp_path / "check.json")
+    attached = plan_of(tmp_path, "correctness_judge", "check.json")
     assert (attached.file, attached.check.labels) == ("check.json", 4)
     assert attached.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert checked(tmp_path, "strict", "check.json", type="correctness_judge").check.labels == 4
+    assert plan_of(tmp_path, "strict", "check.json", type="correctness_judge").check.labels == 4
     plan = Plan(Registry(), configuration({"evaluators": []}))
     assert plan.get("correctness_judge").check is None
 
@@ -62,14 +62,14 @@ def test_a_check_belongs_to_the_kind_of_evaluator_that_it_measured(tmp_path: Pat
     ],
 )
 def test_a_check_of_another_evaluator_is_refused(tmp_path: Path, id: str, file: object, message: str) -> None:
-    saved(tmp_path / "check.json")
-    with pytest.raises(ConfigurationError) as caught:
-        checked(tmp_path, id, file)
-    assert str(caught.value) == f"configuration: evaluator.{id}.judge_check: {message}"
+    check_file(tmp_path / "check.json")
+    with pytest.raises(ConfigurationError) as exc_info:
+        plan_of(tmp_path, id, file)
+    assert str(exc_info.value) == f"configuration: evaluator.{id}.judge_check: {message}"
 
 
 def test_a_check_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        checked(tmp_path, "correctness_judge", "none.json")
-    assert str(caught.value).startswith("configuration: evaluator.correctness_judge.judge_check: ")
-    assert "none.json" in str(caught.value)
+    with pytest.raises(ConfigurationError) as exc_info:
+        plan_of(tmp_path, "correctness_judge", "none.json")
+    assert str(exc_info.value).startswith("configuration: evaluator.correctness_judge.judge_check: ")
+    assert "none.json" in str(exc_info.value)

@@ -63,7 +63,7 @@ def result(
     return Result(task=task, answers=answers, verdicts=verdicts or {}, **fields)
 
 
-def scored(
+def verdict_of(
     value: float, size: float = 1.0, *, reason: str = "", code: OutcomeCode = OutcomeCode.NONE
 ) -> Verdict:
     outcome = Outcome.score({"value": value, "size": size, "free": 1.0}, reason=reason, code=code)
@@ -84,20 +84,22 @@ def error(reason: str, code: OutcomeCode = OutcomeCode.EVALUATOR_FAILED) -> Verd
 
 
 def test_a_model_that_was_not_asked_has_no_other_headline() -> None:
-    failing = result(verdicts={READING: scored(0.1)}, not_run="budget used up at jane.roe@bank-mail.net")
+    failing = result(verdicts={READING: verdict_of(0.1)}, not_run="budget used up at jane.roe@bank-mail.net")
     assert headline(failing).startswith("budget used up at ")
     assert "jane.roe" not in headline(failing)
     assert brief_headline(failing) == headline(failing)
 
 
 def test_errors_come_first_and_once() -> None:
-    failing = result(verdicts={READING: scored(0.1), ANSWERED: error("down"), LEAKS: error("down")})
+    failing = result(verdicts={READING: verdict_of(0.1), ANSWERED: error("down"), LEAKS: error("down")})
     assert headline(failing) == "down | reading: value 0.1 < 0.5"
     assert brief_headline(failing) == headline(failing)
 
 
 def test_a_headline_is_one_line_without_personal_data() -> None:
-    line = headline(result(verdicts={READING: scored(0.1, reason="mail\njane.roe@bank-mail.net\x1b[31m")}))
+    line = headline(
+        result(verdicts={READING: verdict_of(0.1, reason="mail\njane.roe@bank-mail.net\x1b[31m")})
+    )
     assert line.startswith("reading: value 0.1 < 0.5: mail ")
     assert "jane.roe" not in line
     assert "\x1b" not in line
@@ -120,7 +122,7 @@ def test_a_brief_headline_says_that_only_the_retrieval_fails() -> None:
 
 
 def test_a_brief_headline_of_a_score_is_its_headline() -> None:
-    failing = result(verdicts={READING: scored(0.1, reason="so")})
+    failing = result(verdicts={READING: verdict_of(0.1, reason="so")})
     assert brief_headline(failing) == headline(failing) == "reading: value 0.1 < 0.5: so"
 
 
@@ -145,15 +147,17 @@ def test_counted_repeats_of_a_boolean_evaluator_are_not_a_plain_no() -> None:
 def test_a_changed_meaning_hides_misses_but_no_leak() -> None:
     leak = verdict(LEAKS, [Outcome.score(dict.fromkeys(_keys(LEAKS), 0.0), reason="an address")])
     changed = Origin(by=("antonym:HIGH",), meaning_kept=False)
-    harmless = result(verdicts={READING: scored(0.1), TEXT: no("no")}, origin=changed)
+    harmless = result(verdicts={READING: verdict_of(0.1), TEXT: no("no")}, origin=changed)
     assert (headline(harmless), brief_headline(harmless), misses(harmless)) == ("", "", [])
     assert not has_misses(harmless)
     assert failure_signature(harmless) == ""
-    leaking = result(verdicts={READING: scored(0.1), LEAKS: leak}, origin=changed)
+    leaking = result(verdicts={READING: verdict_of(0.1), LEAKS: leak}, origin=changed)
     assert headline(leaking) == "pii_leakage: an address"
     assert has_misses(leaking)
-    kept = result(verdicts={READING: scored(0.1)}, origin=Origin(by=("comma:HIGH",), meaning_kept=True))
-    assert headline(kept) == "reading: value 0.1 < 0.5"
+    comma_result = result(
+        verdicts={READING: verdict_of(0.1)}, origin=Origin(by=("comma:HIGH",), meaning_kept=True)
+    )
+    assert headline(comma_result) == "reading: value 0.1 < 0.5"
 
 
 def test_a_flip_that_is_only_reported_is_no_miss() -> None:
@@ -164,20 +168,20 @@ def test_a_flip_that_is_only_reported_is_no_miss() -> None:
 
 
 def test_equal_failures_have_equal_signatures_whatever_their_words() -> None:
-    first = result(verdicts={READING: scored(0.1, reason="one"), ANSWERED: error("down")})
-    second = result(verdicts={READING: scored(0.2, reason="two"), ANSWERED: error("gone")})
+    first = result(verdicts={READING: verdict_of(0.1, reason="one"), ANSWERED: error("down")})
+    second = result(verdicts={READING: verdict_of(0.2, reason="two"), ANSWERED: error("gone")})
     assert failure_signature(first) == failure_signature(second)
     assert failure_signature(first) == "reading:score::value|answered:error:evaluator_failed:"
-    assert failure_signature(result(verdicts={READING: scored(0.9)})) == ""
-    assert failure_signature(result(verdicts={READING: scored(0.1)}, response=EMPTY)) == (
+    assert failure_signature(result(verdicts={READING: verdict_of(0.9)})) == ""
+    assert failure_signature(result(verdicts={READING: verdict_of(0.1)}, response=EMPTY)) == (
         "answer_empty|reading:score::value"
     )
 
 
 def test_an_uncertain_verdict_has_a_line_although_it_passes() -> None:
     doubt = ConformalSet(labels=(0, 1), alpha=0.1).doubt
-    uncertain = structs.replace(scored(0.625), conformal_set=(0, 1), uncertain=True, doubt=doubt)
-    certain = structs.replace(scored(0.625), conformal_set=(1,), uncertain=False)
+    uncertain = structs.replace(verdict_of(0.625), conformal_set=(0, 1), uncertain=True, doubt=doubt)
+    certain = structs.replace(verdict_of(0.625), conformal_set=(1,), uncertain=False)
     assert doubts(result(verdicts={READING: uncertain, ANSWERED: certain, TEXT: no("no")})) == [
         "reading: value 0.625 (uncertain: both good and bad are in the 0.9 prediction set)"
     ]

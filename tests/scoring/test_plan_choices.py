@@ -37,8 +37,8 @@ def test_without_a_judge_an_agent_among_the_models_judges_by_agents() -> None:
     assert agent_judge({"model": [AGENT], "judge": {"model": "plain"}}) == {}
     steady = {"evaluator": {"fact_check": {"judge": {"temperature": 0.5}}}}
     assert agent_judge({"model": [AGENT], **steady}) == {"temperature": 0.5, "model": "agent"}
-    named = {"evaluator": {"fact_check": {"judge": {"model": "plain"}}}}
-    assert agent_judge({"model": [AGENT], **named}) == {"model": "plain"}
+    config = {"evaluator": {"fact_check": {"judge": {"model": "plain"}}}}
+    assert agent_judge({"model": [AGENT], **config}) == {"model": "plain"}
     plan = Plan(Registry(), configuration({"evaluators": [], "model": [AGENT]}))
     assert plan.get("correctness_judge").own_judge == {}
 
@@ -67,9 +67,9 @@ def test_a_case_chooses_neither_judge_nor_measured_errors(option: str, value: ob
 def test_a_calibration_that_cannot_be_read_is_named_with_its_table(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text("{}")
     config = {"evaluators": ["reading"], "evaluator": {"reading": {"calibration": "c.json"}}}
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         Plan(toy_registry(), configuration(config, folder=tmp_path))
-    assert str(caught.value).startswith("configuration: evaluator.reading.calibration: ")
+    assert str(exc_info.value).startswith("configuration: evaluator.reading.calibration: ")
     with pytest.raises(ConfigurationError, match="expected the name of a file that `evalstudio calibrate"):
         plan_of(evaluator={"reading": {"calibration": 3}})
 
@@ -78,9 +78,9 @@ def test_a_case_may_repeat_the_file_of_the_configuration_and_name_no_other() -> 
     plan = plan_of(evaluators=[], evaluator={"picky": {"file": "s.json"}})
     [selected] = plan.for_case({"picky": {"file": "s.json"}})
     assert selected.id == "picky"
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         plan.for_case({"picky": {"file": "other.json"}})
-    assert str(caught.value) == (
+    assert str(exc_info.value) == (
         "evaluator picky.file: a case cannot choose a file; give it in [evaluator.picky]"
     )
     with pytest.raises(ConfigurationError, match="a case cannot choose a file"):
@@ -91,9 +91,9 @@ def test_a_case_may_repeat_the_model_of_the_configuration_and_name_no_other() ->
     options = {"perplexity": {"model": "gpt2"}}
     plan = Plan(Registry(), configuration({"evaluators": [], "evaluator": options}))
     assert ids(plan.for_case(options)) == ["perplexity"]
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         plan.for_case({"perplexity": {"model": "org/other"}})
-    assert str(caught.value) == (
+    assert str(exc_info.value) == (
         "evaluator perplexity: a case cannot choose the language model 'org/other'; give it in"
         " [evaluator.perplexity]"
     )
@@ -124,8 +124,8 @@ def test_a_turn_names_only_evaluators_of_its_case() -> None:
         return ConversationPlan(turns=(PlannedTurn(prompt="q", evaluators=(name,)),))
 
     assert plan.for_case(None, turns("rouge")) == plan.selected
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         plan.for_case(None, turns("roug"))
-    assert str(caught.value) == (
+    assert str(exc_info.value) == (
         "no evaluator named 'roug'. Did you mean 'rouge'? The case has: reading, rouge."
     )

@@ -94,8 +94,10 @@ def test_what_needs_no_mask_is_recorded_as_it_is() -> None:
     answer = Answer(text="15 EUR", context=("The fee is 15 EUR.",), usage={"input_tokens": 3})
     assert recorded(answer) is answer
     # Texts that were masked before come from a cache.
-    again = Answer(text="".join(["15", " EUR"]), context=("The fee is 15 EUR.",), usage={"input_tokens": 3})
-    assert recorded(again) is again
+    cached_answer = Answer(
+        text="".join(["15", " EUR"]), context=("The fee is 15 EUR.",), usage={"input_tokens": 3}
+    )
+    assert recorded(cached_answer) is cached_answer
 
 
 def test_a_text_that_equals_its_default_is_left_out_wherever_it_comes_from() -> None:

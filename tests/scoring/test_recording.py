@@ -184,12 +184,12 @@ def test_parts_of_an_answer_are_recorded_unless_the_configuration_leaves_them_ou
 
 def test_a_verdict_shows_repeats_only_where_there_are_some() -> None:
     case = Case(key="k", question="q")
-    one, low = Outcome.score({"value": 1.0}), Outcome.score({"value": 0.0}, reason="low")
-    assert plain(entry_of(case, one))["verdicts"]["reading"] == {
+    high, low = Outcome.score({"value": 1.0}), Outcome.score({"value": 0.0}, reason="low")
+    assert plain(entry_of(case, high))["verdicts"]["reading"] == {
         "passed": True,
         "scores": {"value": 1.0},
     }
-    assert plain(entry_of(case, one, low))["verdicts"]["reading"] == {
+    assert plain(entry_of(case, high, low))["verdicts"]["reading"] == {
         "passed": True,
         "scores": {"value": 0.5},
         "reason": "low",
@@ -200,9 +200,12 @@ def test_a_verdict_shows_repeats_only_where_there_are_some() -> None:
 
 
 def test_thresholds_of_a_case_are_written_where_they_differ_from_those_of_the_run() -> None:
-    own = PLAN.get("reading", {"threshold": 0.4, "thresholds": {"size": 3}})
+    selection = PLAN.get("reading", {"threshold": 0.4, "thresholds": {"size": 3}})
     case, outcome = Case(key="k", question="q"), Outcome.score({"value": 1.0})
-    assert entry_of(case, outcome, selected=own).verdicts["reading"].thresholds == {"value": 0.4, "size": 3.0}
+    assert entry_of(case, outcome, selected=selection).verdicts["reading"].thresholds == {
+        "value": 0.4,
+        "size": 3.0,
+    }
     assert entry_of(case, outcome).verdicts["reading"].thresholds == {}
 
 
@@ -318,7 +321,7 @@ def test_a_model_keeps_further_keys_of_its_lab_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "written"),
+    ("value", "expected"),
     [
         (math.inf, "Infinity"),
         (-math.inf, "-Infinity"),
@@ -328,5 +331,5 @@ def test_a_model_keeps_further_keys_of_its_lab_apart() -> None:
         (None, None),
     ],
 )
-def test_numbers_that_json_cannot_hold_are_words(value: object, written: object) -> None:
-    assert portable(value) == written
+def test_numbers_that_json_cannot_hold_are_words(value: object, expected: object) -> None:
+    assert portable(value) == expected

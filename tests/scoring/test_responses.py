@@ -44,7 +44,7 @@ def result_of(
 ) -> Result:
     """Return the result of one task with a repeat per answer."""
     config = configuration({"evaluators": list(evaluators)} if evaluators else {})
-    known: dict[str, Any] = {"question": "What is the fee?", "condition": '"5 USD"', **fields}
+    case_fields: dict[str, Any] = {"question": "What is the fee?", "condition": '"5 USD"', **fields}
     cases = tuple(
         make_case(
             actual_output=answer,
@@ -52,7 +52,7 @@ def result_of(
             model_key="",
             tool_calls=(ToolCall(name="search"),) if tools else (),
             run=run,
-            **known,
+            **case_fields,
         )
         for run, answer in enumerate(answers, 1)
     )
@@ -148,13 +148,13 @@ SUPPORT = [id for id in REGISTRY.evaluators if REGISTRY.evaluators.spec(id).meas
 
 
 def test_every_evaluator_of_support_is_declared() -> None:
-    named = {
+    ids = {
         id
         for id in REGISTRY.evaluators
         if any(word in id for word in ("groundedness", "faithfulness", "hallucination", "contradictions"))
         and {"context", "actual_output"} <= set(REGISTRY.evaluators.spec(id).needs)
     }
-    assert named == set(SUPPORT)
+    assert ids == set(SUPPORT)
 
 
 @pytest.mark.parametrize("answer", ["...", "—", "?!", "👍", "_"])
@@ -250,8 +250,8 @@ def test_a_failure_of_answer_and_context_does_not_begin_with_retrieval() -> None
 
 def test_repeats_that_fail_for_their_context_alone_begin_with_retrieval() -> None:
     fields = {"context": ("7 USD",), "is_rag": True}
-    alone = result_of("5 USD", "5 USD", **fields)
-    assert headline(alone).startswith("retrieval: text_matching: ")
+    retrieval_result = result_of("5 USD", "5 USD", **fields)
+    assert headline(retrieval_result).startswith("retrieval: text_matching: ")
     mixed = result_of("5 USD", "6 USD", **fields)
     assert headline(mixed).startswith("text_matching: ")
 

@@ -76,10 +76,10 @@ def test_errors_are_the_evaluators_without_a_verdict() -> None:
 
 
 def test_a_result_applies_by_a_verdict_or_a_response() -> None:
-    nothing = Verdict(status="not_applicable")
-    assert not result(verdicts={READING: nothing}).applicable
-    assert result(verdicts={READING: nothing, LEAKS: Verdict(status="error")}).applicable
-    assert result(verdicts={READING: nothing}, response=ResponseVerdict(passed=True)).applicable
+    no_verdict = Verdict(status="not_applicable")
+    assert not result(verdicts={READING: no_verdict}).applicable
+    assert result(verdicts={READING: no_verdict, LEAKS: Verdict(status="error")}).applicable
+    assert result(verdicts={READING: no_verdict}, response=ResponseVerdict(passed=True)).applicable
     assert not result(response=ResponseVerdict(code=ItemCode.UNEXPECTED_REFUSAL, reason="x")).applicable
 
 

@@ -73,7 +73,10 @@ def task(key, answer=None, *, model=None, source=None, **more):
 
 def values(results):
     return [
-        {selected.id: own.scores.get("value", own.status) for selected, own in result.verdicts.items()}
+        {
+            selected.id: verdict.scores.get("value", verdict.status)
+            for selected, verdict in result.verdicts.items()
+        }
         for result in results
     ]
 
@@ -102,7 +105,7 @@ def test_a_model_is_asked_once_for_all_its_questions_and_repeats():
 
 
 def test_what_a_model_said_beside_its_text_is_kept():
-    said = Answer(
+    answer = Answer(
         text="1",
         context=("c",),
         context_sources=("s",),
@@ -111,9 +114,9 @@ def test_what_a_model_said_beside_its_text_is_kept():
         usage={"n": 1},
         retries=2,
     )
-    [result] = Pipeline(plan_of(), models={"m": Oracle({"a": said})}).evaluate([task("a")])
+    [result] = Pipeline(plan_of(), models={"m": Oracle({"a": answer})}).evaluate([task("a")])
     [case] = result.answers
-    assert case.answer == said
+    assert case.answer == answer
     assert case.is_rag
 
 
@@ -133,10 +136,10 @@ def test_a_fault_of_the_host_names_no_evaluator_and_shows_no_expectation():
 
 
 def test_a_case_to_which_nothing_applies_is_told():
-    [nothing, something] = Pipeline(plan_of("picky", "reading")).evaluate(
+    [empty_result, scored_result] = Pipeline(plan_of("picky", "reading")).evaluate(
         [task("a", "nothing"), task("b", "1")]
     )
-    assert (nothing.applicable, something.applicable) == (False, True)
+    assert (empty_result.applicable, scored_result.applicable) == (False, True)
 
 
 def test_a_case_has_its_own_evaluators_and_thresholds():
@@ -199,12 +202,12 @@ def test_an_original_that_is_not_selected_is_scored_beside_the_chunk():
     assert len(results[0].flips) == 1
 
 
-@pytest.mark.parametrize(("stored", "flips", "asked"), [(["o"], 1, ["p", "o"]), ([], 0, ["p"])])
-def test_an_original_of_a_model_is_scored_only_where_its_answer_is_stored(stored, flips, asked):
+@pytest.mark.parametrize(("stored", "flips", "questions"), [(["o"], 1, ["p", "o"]), ([], 0, ["p"])])
+def test_an_original_of_a_model_is_scored_only_where_its_answer_is_stored(stored, flips, questions):
     oracle = Oracle({"o": "0.9", "p": "0.1"}, stored=stored)
     [result] = Pipeline(plan_of(), models={"m": oracle}).evaluate([task("p", source=task("o"))])
     assert len(result.flips) == flips
-    assert [text for text, _, _ in oracle.asked[0]] == asked
+    assert [text for text, _, _ in oracle.asked[0]] == questions
 
 
 def test_flips_can_be_set_to_be_reported_only():
@@ -217,9 +220,9 @@ def test_flips_can_be_set_to_be_reported_only():
 
 
 def test_circles_of_perturbations_end():
-    one, other = task("a", "0.9"), task("b", "0.1")
-    one.source, other.source = other, one
-    results = Pipeline(plan_of()).evaluate([one, other])
+    first, second = task("a", "0.9"), task("b", "0.1")
+    first.source, second.source = second, first
+    results = Pipeline(plan_of()).evaluate([first, second])
     assert [[flip.direction for flip in result.flips] for result in results] == [
         ["fail_to_pass"],
         ["pass_to_fail"],

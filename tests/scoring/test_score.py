@@ -36,10 +36,10 @@ def outcomes(evaluator, *answers, **more):
     )
 
 
-def words(found):
+def words(results):
     return [
         outcome.scores.get("value") if outcome.status == "score" else f"{outcome.status}: {outcome.reason}"
-        for outcome in found
+        for outcome in results
     ]
 
 
@@ -68,8 +68,8 @@ def test_no_cases_have_no_outcomes():
 )
 def test_a_case_that_lacks_what_an_evaluator_needs_is_not_applicable(lacking, reason):
     full = {"question": "q", "actual_output": "a", "expected_output": "e", "context": ("c",), "is_rag": False}
-    whole, part = outcomes("picky", make_case(**full), make_case(**{**full, **lacking}))
-    assert whole.scores == {"picky": 1.0}
+    full_outcome, part = outcomes("picky", make_case(**full), make_case(**{**full, **lacking}))
+    assert full_outcome.scores == {"picky": 1.0}
     assert (part.status, part.reason) == ("not_applicable", reason)
 
 
@@ -151,11 +151,11 @@ def test_an_evaluator_that_raises_before_it_scores_spoils_only_that_case():
 
 
 def test_an_evaluator_of_groups_that_raises_spoils_only_the_group_it_raises_for():
-    asked = [
+    cases = [
         Case(key=str(place), question=question, answer=Answer(text=answer))
         for place, (question, answer) in enumerate(["x1", "y1", "x5", "y1"])
     ]
-    result = outcomes("counting", *asked)
+    result = outcomes("counting", *cases)
     assert [outcome.scores.get("count") for outcome in result] == [None, 2.0, None, 2.0]
     assert {result[place].reason.partition(" (")[0] for place in (0, 2)} == {
         "evaluator counting failed: ValueError: five"
@@ -255,7 +255,7 @@ def test_a_score_that_is_not_a_number_is_an_error():
 COMPARED = Plan(Registry(), configuration({"evaluators": []}))
 
 
-def compared(evaluator, counterpart, **fields):
+def outcome_of_pair(evaluator, counterpart, **fields):
     case = make_case("q", "a", counterpart=counterpart, **fields)
     [outcome] = score(COMPARED.get(evaluator), [case], Tools(split_sentences=split_sentences))
     return outcome
@@ -266,10 +266,10 @@ def link(kind):
 
 
 def test_a_comparison_needs_a_counterpart():
-    alone = compared("counterfactual_bias", None)
-    assert (alone.status, alone.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
-    assert alone.reason == "it has no counterfactual_source"
-    missing = compared("counterfactual_bias", None, relationships=link("counterfactual_source"))
+    lone_outcome = outcome_of_pair("counterfactual_bias", None)
+    assert (lone_outcome.status, lone_outcome.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
+    assert lone_outcome.reason == "it has no counterfactual_source"
+    missing = outcome_of_pair("counterfactual_bias", None, relationships=link("counterfactual_source"))
     assert (missing.status, missing.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
     assert missing.reason == (
         "the answer to 'original', its counterfactual_source, is missing or not comparable"
@@ -277,19 +277,19 @@ def test_a_comparison_needs_a_counterpart():
 
 
 def test_a_counterpart_in_error_is_an_error():
-    outcome = compared("counterfactual_bias", make_case("p", key="original", error="down"))
+    outcome = outcome_of_pair("counterfactual_bias", make_case("p", key="original", error="down"))
     assert (outcome.status, outcome.code) == ("error", OutcomeCode.COUNTERPART_FAILED)
     assert outcome.reason == "the case that it is compared with, 'original', was not answered: down"
 
 
 def test_a_counterpart_without_text_is_compared_only_by_evaluators_of_calls():
     calling = make_case("p", key="original", tool_calls=({"name": "search", "arguments": {}},))
-    outcome = compared("counterfactual_bias", calling)
+    outcome = outcome_of_pair("counterfactual_bias", calling)
     assert (outcome.status, outcome.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
     assert outcome.reason == "the answer to 'original', with which it is compared, is empty"
-    by_calls = compared("tool_consistency", calling, tool_calls=({"name": "search", "arguments": {}},))
+    by_calls = outcome_of_pair("tool_consistency", calling, tool_calls=({"name": "search", "arguments": {}},))
     assert (by_calls.status, by_calls.scores["tools_unchanged"]) == ("score", 1.0)
-    empty = compared(
+    empty = outcome_of_pair(
         "tool_consistency", make_case("p", key="original"), tool_calls=({"name": "search", "arguments": {}},)
     )
     assert (empty.status, empty.code) == ("not_applicable", OutcomeCode.NO_COUNTERPART)
@@ -305,10 +305,12 @@ def test_earlier_turns_count_towards_the_longest_text():
 
 def test_without_the_models_of_an_evaluator_only_cases_that_reach_it_are_errors():
     tools = Tools(split_sentences=split_sentences, missing="no embedder")
-    answered, empty = score(PLAN.get("reading"), [make_case("q", "1"), make_case("q", "")], tools)
-    assert (answered.status, answered.code, answered.reason) == (
+    answer_outcome, empty_outcome = score(
+        PLAN.get("reading"), [make_case("q", "1"), make_case("q", "")], tools
+    )
+    assert (answer_outcome.status, answer_outcome.code, answer_outcome.reason) == (
         "error",
         OutcomeCode.RESOURCE_MISSING,
         "no embedder",
     )
-    assert empty.status == "not_applicable"
+    assert empty_outcome.status == "not_applicable"

@@ -7,8 +7,8 @@ from pytest_evalstudio.record.writer import extend_spans
 from pytest_evalstudio.scoring.spans import EvaluatorSpans
 
 
-def span(started: str, finished: str) -> EvaluatorSpan:
-    return EvaluatorSpan(started=started, finished=finished)
+def span(start: str, finish: str) -> EvaluatorSpan:
+    return EvaluatorSpan(started=start, finished=finish)
 
 
 def test_a_span_reaches_from_the_first_start_to_the_last_end() -> None:

@@ -97,10 +97,10 @@ def test_an_answer_without_steps_is_one_retrieval() -> None:
     ],
 )
 def test_a_wrong_selection_is_refused(value: object, fault: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         step_selection(value, "evaluator toxicity.on")
-    assert str(caught.value).startswith("evaluator toxicity.on: ")
-    assert fault in str(caught.value)
+    assert str(exc_info.value).startswith("evaluator toxicity.on: ")
+    assert fault in str(exc_info.value)
 
 
 def outcome_of(case: Case, id: str, **on: str) -> Outcome:
@@ -182,9 +182,9 @@ def test_evaluators_of_whole_answers_refuse_it(id: str) -> None:
 
 
 def test_a_wrong_kind_is_answered_with_all_kinds() -> None:
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         step_selection({"kind": "span"}, "evaluator toxicity.on")
-    assert str(caught.value) == (
+    assert str(exc_info.value) == (
         "evaluator toxicity.on: expected kind = model, tool, retrieval, handover, agent or message, found"
         " 'span'"
     )

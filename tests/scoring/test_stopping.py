@@ -39,7 +39,7 @@ def dialogue(*messages: str) -> Dialogue:
     return Dialogue(prompt=Prompt(text=messages[0]), user=FixedTurns(messages), key="k", max_turns=1)
 
 
-def held(model: Model, *requests: Request, failing: str = "") -> list[Answer]:
+def ask_all(model: Model, *requests: Request, failing: str = "") -> list[Answer]:
     def fails(turns: Sequence[tuple[int, Answer]]) -> list[bool]:
         return [answer.text in failing.upper() if failing else False for _, answer in turns]
 
@@ -48,7 +48,7 @@ def held(model: Model, *requests: Request, failing: str = "") -> list[Answer]:
 
 def test_a_conversation_goes_on_turn_by_turn_while_none_fails() -> None:
     model = Model()
-    [answer] = held(model, dialogue("a", "b", "c"))
+    [answer] = ask_all(model, dialogue("a", "b", "c"))
     assert ([turn.prompt for turn in answer.turns], answer.ended_by) == (["a", "b", "c"], "")
     assert model.asked == [[1], [2], [3], [4]]
     assert len(model.ended) == 1
@@ -56,7 +56,7 @@ def test_a_conversation_goes_on_turn_by_turn_while_none_fails() -> None:
 
 def test_a_failing_turn_ends_its_conversation_alone() -> None:
     model = Model()
-    first, second, single = held(
+    first, second, single = ask_all(
         model, dialogue("a", "x", "c"), dialogue("d", "e"), Prompt(text="q"), failing="x"
     )
     assert ([turn.prompt for turn in first.turns], first.ended_by) == (["a", "x"], "failed_turn")
@@ -67,13 +67,13 @@ def test_a_failing_turn_ends_its_conversation_alone() -> None:
 
 def test_a_conversation_in_error_is_not_continued() -> None:
     model = Model(broken="b")
-    [answer] = held(model, dialogue("a", "b", "c"))
+    [answer] = ask_all(model, dialogue("a", "b", "c"))
     assert (answer.error, model.asked) == ("down", [[1], [2]])
 
 
 def test_conversations_without_a_stop_are_asked_once() -> None:
     model = Model()
-    whole = replace(dialogue("a", "b"), max_turns=None)
-    answers = held(model, whole, Prompt(text="q"), failing="b")
+    full_dialogue = replace(dialogue("a", "b"), max_turns=None)
+    answers = ask_all(model, full_dialogue, Prompt(text="q"), failing="b")
     assert [answer.ended_by for answer in answers] == ["", ""]
     assert (model.asked, model.ended) == ([[None, 0]], [])

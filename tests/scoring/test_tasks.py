@@ -35,8 +35,8 @@ def linked(key, *targets, kind="perturbation_source", question="prompt"):
     }
 
 
-def names(found):
-    return [task.name for task in found]
+def names(results):
+    return [task.name for task in results]
 
 
 def test_a_suite_is_put_to_every_model_model_by_model():
@@ -94,7 +94,7 @@ def test_a_case_carries_what_the_file_says():
 
 
 @pytest.mark.parametrize(
-    ("document", "folder", "found"),
+    ("document", "folder", "expected"),
     [
         ("a.md", "https://example.org/suites", "https://example.org/suites/a.md"),
         ("../a.md", "https://example.org/suites/", "https://example.org/a.md"),
@@ -103,8 +103,8 @@ def test_a_case_carries_what_the_file_says():
         ("c:a.md", "/x", "/x/c:a.md"),
     ],
 )
-def test_documents_start_at_the_suite(document, folder, found):
-    assert resolved(document, folder) == found
+def test_documents_start_at_the_suite(document, folder, expected):
+    assert resolved(document, folder) == expected
 
 
 def test_a_row_of_a_lab_is_answered():

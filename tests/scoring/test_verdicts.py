@@ -25,7 +25,7 @@ def reading(**thresholds):
     return PLAN.get("reading", {"thresholds": thresholds})
 
 
-def scored(value, size=1.0, **more):
+def outcome(value, size=1.0, **more):
     return Outcome.score({"value": value, "size": size, "free": 1.0}, **more)
 
 
@@ -47,13 +47,13 @@ def scored(value, size=1.0, **more):
     ],
 )
 def test_pass_and_fail(thresholds, value, size, passed, missed):
-    result = verdict(reading(**thresholds), [scored(value, size, reason="so")])
+    result = verdict(reading(**thresholds), [outcome(value, size, reason="so")])
     assert (result.status, result.passed, result.missed, result.reason) == ("score", passed, missed, "so")
     assert (result.pass_k, dict(result.min)) == (None, {})
 
 
 def test_repeats_are_held_against_the_threshold_by_their_mean():
-    result = verdict(reading(size=3.0), [scored(0.25, 2.0), scored(0.75, 5.0, reason="second")])
+    result = verdict(reading(size=3.0), [outcome(0.25, 2.0), outcome(0.75, 5.0, reason="second")])
     assert result.scores == {"value": 0.5, "size": 3.5, "free": 1.0}
     assert (result.passed, result.missed, result.reason) == (False, ("size",), "second")
     assert result.min == {"value": 0.25, "size": 2.0, "free": 1.0}
@@ -61,58 +61,60 @@ def test_repeats_are_held_against_the_threshold_by_their_mean():
 
 @pytest.mark.parametrize(("values", "pass_k"), [((0.5, 0.9), 1.0), ((0.4, 0.9), 0.0), ((0.1, 0.1), 0.0)])
 def test_pass_k_is_one_where_every_repeat_passes(values, pass_k):
-    assert verdict(reading(), [scored(value) for value in values]).pass_k == pass_k
+    assert verdict(reading(), [outcome(value) for value in values]).pass_k == pass_k
 
 
 def test_one_repeat_in_error_is_an_error_of_the_whole():
-    result = verdict(reading(), [scored(1.0), Outcome.error("down"), Outcome.not_applicable("x")])
+    result = verdict(reading(), [outcome(1.0), Outcome.error("down"), Outcome.not_applicable("x")])
     assert (result.status, result.passed, result.reason, dict(result.scores)) == ("error", None, "down", {})
 
 
 def test_repeats_that_are_not_applicable_do_not_count():
-    result = verdict(reading(), [Outcome.not_applicable("x"), scored(0.75), scored(0.25)])
+    result = verdict(reading(), [Outcome.not_applicable("x"), outcome(0.75), outcome(0.25)])
     assert (result.scores["value"], result.passed) == (0.5, True)
-    nothing = verdict(reading(), [Outcome.not_applicable("x"), Outcome.not_applicable("y")])
-    assert (nothing.status, nothing.passed, nothing.reason) == ("not_applicable", None, "x")
+    no_scores = verdict(reading(), [Outcome.not_applicable("x"), Outcome.not_applicable("y")])
+    assert (no_scores.status, no_scores.passed, no_scores.reason) == ("not_applicable", None, "x")
 
 
 def test_a_metric_that_was_never_scored_has_no_mean():
-    result = verdict(reading(), [scored(None), scored(None)])
+    result = verdict(reading(), [outcome(None), outcome(None)])
     assert (result.scores["value"], result.passed, result.missed) == (None, None, ())
     assert "value" not in result.min
 
 
 def test_the_mean_of_a_metric_is_over_the_repeats_that_have_it():
-    assert verdict(reading(), [scored(0.2), scored(None), scored(0.4)]).scores["value"] == pytest.approx(0.3)
+    assert verdict(reading(), [outcome(0.2), outcome(None), outcome(0.4)]).scores["value"] == pytest.approx(
+        0.3
+    )
 
 
 def test_a_line_for_each_missed_threshold_and_the_reason_once():
     selected = reading(size=2.0)
-    assert missed_lines(selected, verdict(selected, [scored(0.125, 3.0, reason="because")])) == [
+    assert missed_lines(selected, verdict(selected, [outcome(0.125, 3.0, reason="because")])) == [
         "reading: value 0.125 < 0.5: because",
         "reading: size 3 > 2",
     ]
-    assert missed_lines(selected, verdict(selected, [scored(0.0), scored(0.25)])) == [
+    assert missed_lines(selected, verdict(selected, [outcome(0.0), outcome(0.25)])) == [
         "reading: value 0.125 < 0.5 (mean; least 0)"
     ]
 
 
 def test_a_value_just_beyond_its_threshold_is_printed_with_the_digits_that_differ():
     selected = reading(size=2.0)
-    assert missed_lines(selected, verdict(selected, [scored(0.499999, 2.00001)])) == [
+    assert missed_lines(selected, verdict(selected, [outcome(0.499999, 2.00001)])) == [
         "reading: value 0.499999 < 0.5",
         "reading: size 2.00001 > 2",
     ]
 
 
 def test_the_reason_of_a_failed_mean_is_that_of_a_failing_repeat():
-    outcomes = [scored(0.6, reason="fine"), scored(0.1, reason="the fee is missing")]
+    outcomes = [outcome(0.6, reason="fine"), outcome(0.1, reason="the fee is missing")]
     assert verdict(reading(), outcomes).reason == "the fee is missing"
-    passing = [scored(0.9, reason="fine"), scored(0.2, reason="the fee is missing")]
+    passing = [outcome(0.9, reason="fine"), outcome(0.2, reason="the fee is missing")]
     assert verdict(reading(), passing).reason == "fine"
 
 
-def perturbed(*categories, source=True):
+def perturbed_task(*categories, source=True):
     model = ModelInfo(key="m", label="m")
     original = EvalTask(name="o", model=model, case=Case(key="o", question="q"))
     link = Relationship(type="perturbation_source", target="o")
@@ -124,11 +126,11 @@ def flips_of(
     selected, before, after, *, strict=True, by="perturbed_by:comma:PerturbationIntensity.HIGH", source=True
 ):
     before_and_after = {selected: verdict(selected, [after])}, {selected: verdict(selected, [before])}
-    return flips(perturbed(by, source=source), *before_and_after, origin([by]), strict=strict)
+    return flips(perturbed_task(by, source=source), *before_and_after, origin([by]), strict=strict)
 
 
 def test_a_flip_from_pass_to_fail_fails_the_case():
-    [flip] = flips_of(reading(), scored(0.5), scored(0.25))
+    [flip] = flips_of(reading(), outcome(0.5), outcome(0.25))
     assert (flip.evaluator, flip.metric, flip.direction, flip.source) == (
         "reading",
         "value",
@@ -140,25 +142,27 @@ def test_a_flip_from_pass_to_fail_fails_the_case():
 
 
 def test_a_flip_from_fail_to_pass_is_a_flip_and_fails_nothing():
-    [flip] = flips_of(reading(), scored(0.25), scored(0.5))
+    [flip] = flips_of(reading(), outcome(0.25), outcome(0.5))
     assert (flip.direction, flip.fails) == ("fail_to_pass", False)
 
 
 def test_only_the_flip_of_an_asserted_metric_fails():
-    [flip] = flips_of(reading(), scored(1.0, size=1.0), scored(1.0, size=11.0))
+    [flip] = flips_of(reading(), outcome(1.0, size=1.0), outcome(1.0, size=11.0))
     assert (flip.metric, flip.direction, flip.fails) == ("size", "pass_to_fail", False)
-    [asserted] = flips_of(reading(size=10.0), scored(1.0, size=1.0), scored(1.0, size=11.0))
+    [asserted] = flips_of(reading(size=10.0), outcome(1.0, size=1.0), outcome(1.0, size=11.0))
     assert asserted.fails
 
 
 def test_flips_can_be_reported_only():
-    [flip] = flips_of(reading(), scored(0.5), scored(0.25), strict=False)
+    [flip] = flips_of(reading(), outcome(0.5), outcome(0.25), strict=False)
     assert not flip.fails
 
 
 @pytest.mark.parametrize("by", ["antonym", "contextual_misinformation", "encoding_base64", "encoding_base16"])
 def test_a_flip_under_a_perturbator_that_changes_the_meaning_fails_nothing(by):
-    [flip] = flips_of(reading(), scored(0.5), scored(0.25), by=f"perturbed_by:{by}:PerturbationIntensity.LOW")
+    [flip] = flips_of(
+        reading(), outcome(0.5), outcome(0.25), by=f"perturbed_by:{by}:PerturbationIntensity.LOW"
+    )
     assert (flip.meaning_kept, flip.fails) == (False, False)
 
 
@@ -182,13 +186,13 @@ def test_of_classification_only_the_primary_metric_flips():
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (scored(0.5), scored(0.9)),
-        (scored(0.1), scored(0.2)),
-        (Outcome.error("down"), scored(0.1)),
-        (scored(0.9), Outcome.error("down")),
-        (scored(0.9), Outcome.not_applicable("x")),
-        (scored(0.9), scored(None)),
-        (scored(None), scored(0.1)),
+        (outcome(0.5), outcome(0.9)),
+        (outcome(0.1), outcome(0.2)),
+        (Outcome.error("down"), outcome(0.1)),
+        (outcome(0.9), Outcome.error("down")),
+        (outcome(0.9), Outcome.not_applicable("x")),
+        (outcome(0.9), outcome(None)),
+        (outcome(None), outcome(0.1)),
     ],
 )
 def test_without_two_scores_on_two_sides_of_the_threshold_nothing_flips(before, after):
@@ -196,26 +200,27 @@ def test_without_two_scores_on_two_sides_of_the_threshold_nothing_flips(before, 
 
 
 def test_a_case_that_is_no_perturbation_does_not_flip():
-    assert flips_of(reading(), scored(0.9), scored(0.1), source=False) == []
+    assert flips_of(reading(), outcome(0.9), outcome(0.1), source=False) == []
 
 
 def test_an_evaluator_that_judged_only_one_of_them_does_not_flip():
     assert (
-        flips(perturbed(), {reading(): verdict(reading(), [scored(0.1)])}, {}, origin([]), strict=True) == []
+        flips(perturbed_task(), {reading(): verdict(reading(), [outcome(0.1)])}, {}, origin([]), strict=True)
+        == []
     )
 
 
 def test_several_metrics_flip_at_once():
-    result = flips_of(reading(size=10.0), scored(0.9, size=1.0), scored(0.1, size=99.0))
+    result = flips_of(reading(size=10.0), outcome(0.9, size=1.0), outcome(0.1, size=99.0))
     assert [(flip.metric, flip.fails) for flip in result] == [("value", True), ("size", True)]
 
 
 def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
-    own, runs = reading(value=0.7), reading()
+    case_reading, run_reading = reading(value=0.7), reading()
     [flip] = flips(
-        perturbed(),
-        {own: verdict(own, [scored(0.6)])},
-        {runs: verdict(runs, [scored(0.9)])},
+        perturbed_task(),
+        {case_reading: verdict(case_reading, [outcome(0.6)])},
+        {run_reading: verdict(run_reading, [outcome(0.9)])},
         origin([]),
         strict=True,
     )
@@ -237,14 +242,14 @@ def test_a_threshold_of_the_perturbed_cases_own_hides_no_flip():
     ],
 )
 def test_a_policy_counts_repeats_that_pass_on_their_own(policy, values, passed):
-    result = verdict(reading(), [scored(value) for value in values], PassPolicy.parse(policy))
+    result = verdict(reading(), [outcome(value) for value in values], PassPolicy.parse(policy))
     assert (result.passed, result.policy) == (passed, policy)
     assert bool(result.missed) is not passed
     assert bool(missed_lines(reading(), result)) is not passed
 
 
 def test_the_reason_is_that_of_a_repeat_that_fails():
-    outcomes = [scored(0.9, reason="fine"), scored(0.1, reason="too short")]
+    outcomes = [outcome(0.9, reason="fine"), outcome(0.1, reason="too short")]
     result = verdict(reading(), outcomes, PassPolicy.parse("all"))
     [line] = missed_lines(reading(), result)
     assert line == (
@@ -254,37 +259,37 @@ def test_the_reason_is_that_of_a_repeat_that_fails():
 
 def test_repeats_flip_by_the_policy_that_decides_them():
     any_passes = PassPolicy.parse("any")
-    before = {reading(): verdict(reading(), [scored(0.9), scored(0.9)], any_passes)}
-    after = verdict(reading(), [scored(0.9), scored(0.0)], any_passes)
+    before = {reading(): verdict(reading(), [outcome(0.9), outcome(0.9)], any_passes)}
+    after = verdict(reading(), [outcome(0.9), outcome(0.0)], any_passes)
     by = "perturbed_by:comma:PerturbationIntensity.HIGH"
-    assert flips(perturbed(by), {reading(): after}, before, origin([by]), strict=True) == []
-    worse = verdict(reading(), [scored(0.0), scored(0.0)], any_passes)
-    [flip] = flips(perturbed(by), {reading(): worse}, before, origin([by]), strict=True)
+    assert flips(perturbed_task(by), {reading(): after}, before, origin([by]), strict=True) == []
+    worse = verdict(reading(), [outcome(0.0), outcome(0.0)], any_passes)
+    [flip] = flips(perturbed_task(by), {reading(): worse}, before, origin([by]), strict=True)
     assert (flip.metric, flip.direction) == ("value", "pass_to_fail")
 
 
 def test_an_undecided_test_falls_back_to_the_policy():
     design = Sprt(max_runs=20, p0=0.9, p1=0.7, alpha=0.05, beta=0.1)
-    outcomes = [scored(0.9), scored(0.9), scored(0.0)]
-    kept = verdict(reading(), outcomes, PassPolicy.parse("2/3"), design)
-    assert (kept.stopped, kept.passed) == ("inconclusive", True)
-    failed = verdict(reading(), [scored(0.0)] * 3, PassPolicy.parse("any"), design)
+    outcomes = [outcome(0.9), outcome(0.9), outcome(0.0)]
+    majority = verdict(reading(), outcomes, PassPolicy.parse("2/3"), design)
+    assert (majority.stopped, majority.passed) == ("inconclusive", True)
+    failed = verdict(reading(), [outcome(0.0)] * 3, PassPolicy.parse("any"), design)
     assert (failed.stopped, failed.passed) == ("fail", False)
 
 
 def test_one_score_among_repeats_that_do_not_apply_is_a_verdict_on_repeats():
-    outcomes = [Outcome.not_applicable("x"), scored(0.75, reason="so")]
+    outcomes = [Outcome.not_applicable("x"), outcome(0.75, reason="so")]
     result = verdict(reading(), outcomes)
     assert (result.repeats, result.passed, result.pass_k) == ((None, True), True, 1.0)
     assert result.min == {"value": 0.75, "size": 1.0, "free": 1.0}
-    assert verdict(reading(), [scored(0.75)]).repeats == ()
+    assert verdict(reading(), [outcome(0.75)]).repeats == ()
 
 
 def test_repeats_that_fail_for_one_code_have_it():
     empty, other = OutcomeCode.ANSWER_WORDLESS, OutcomeCode.NOTHING_ENCODED
 
     def code(*repeats):
-        return verdict(reading(), [scored(value, code=code) for value, code in repeats]).code
+        return verdict(reading(), [outcome(value, code=code) for value, code in repeats]).code
 
     assert code((0.1, empty), (0.2, empty), (0.9, other)) == empty
     assert code((0.1, empty), (0.2, other)) == OutcomeCode.NONE
@@ -295,9 +300,9 @@ def test_repeats_that_fail_for_one_code_have_it():
 def test_the_reason_of_a_mean_is_the_first_one_of_a_score():
     outcomes = [
         Outcome.not_applicable("x"),
-        scored(0.9),
-        scored(0.9, reason="fine"),
-        scored(0.0, reason="low"),
+        outcome(0.9),
+        outcome(0.9, reason="fine"),
+        outcome(0.0, reason="low"),
     ]
     assert verdict(reading(), outcomes).reason == "fine"
     assert verdict(reading(), outcomes, PassPolicy.parse("all")).reason == "low"
@@ -305,7 +310,7 @@ def test_the_reason_of_a_mean_is_the_first_one_of_a_score():
 
 
 def test_metrics_pass_by_their_repeats_only_where_repeats_are_counted():
-    outcomes = [scored(0.9, size=11.0), scored(0.4, size=1.0), scored(None, size=11.0)]
+    outcomes = [outcome(0.9, size=11.0), outcome(0.4, size=1.0), outcome(None, size=11.0)]
     assert dict(verdict(reading(), outcomes).metric_passes) == {}
     by_any = verdict(reading(), outcomes, PassPolicy.parse("any"))
     assert dict(by_any.metric_passes) == {"value": True, "size": True}
@@ -315,16 +320,16 @@ def test_metrics_pass_by_their_repeats_only_where_repeats_are_counted():
 
 def test_metrics_pass_by_a_sequential_test_once_it_has_decided():
     design = Sprt(max_runs=20, p0=0.9, p1=0.7, alpha=0.05, beta=0.1)
-    failing = [scored(0.0, size=1.0)] * 3
+    failing = [outcome(0.0, size=1.0)] * 3
     assert dict(verdict(reading(), failing, stopping=design).metric_passes) == {"value": False}
-    assert dict(verdict(reading(), [scored(0.9)] * 9, stopping=design).metric_passes) == {
+    assert dict(verdict(reading(), [outcome(0.9)] * 9, stopping=design).metric_passes) == {
         "value": True,
         "size": True,
     }
 
 
 def test_counted_repeats_name_every_metric_that_one_of_them_misses():
-    outcomes = [scored(0.9, size=11.0), scored(0.1, size=1.0), scored(0.9, size=2.0)]
+    outcomes = [outcome(0.9, size=11.0), outcome(0.1, size=1.0), outcome(0.9, size=2.0)]
     selected = reading(size=10.0)
     result = verdict(selected, outcomes, PassPolicy.parse("all"))
     assert result.missed == ("value", "size")
@@ -337,14 +342,14 @@ def test_counted_repeats_name_every_metric_that_one_of_them_misses():
 
 def test_a_sequential_test_that_fails_is_named_in_place_of_the_policy():
     design = Sprt(max_runs=20, p0=0.9, p1=0.7, alpha=0.05, beta=0.1)
-    outcomes = [*[scored(0.0)] * 3, Outcome.not_applicable("x")]
+    outcomes = [*[outcome(0.0)] * 3, Outcome.not_applicable("x")]
     [line] = missed_lines(reading(), verdict(reading(), outcomes, stopping=design))
     assert line == "reading: 0 of 3 repeats pass (sequential test; value mean 0, least 0, threshold 0.5)"
 
 
 def test_a_threshold_of_a_lower_metric_is_missed_from_above():
     selected = reading(size=2.0)
-    [line] = missed_lines(selected, verdict(selected, [scored(0.9, 2.5), scored(0.9, 3.5)]))
+    [line] = missed_lines(selected, verdict(selected, [outcome(0.9, 2.5), outcome(0.9, 3.5)]))
     assert line == "reading: size 3 > 2 (mean)"
 
 
@@ -363,13 +368,13 @@ def conversation(*messages):
     ],
 )
 def test_a_flip_has_the_first_turn_that_differs(original, perturbed_plan, turn):
-    task = perturbed()
+    task = perturbed_task()
     task.source.case = structs.replace(task.source.case, plan=original)
     task.case = structs.replace(task.case, plan=perturbed_plan)
     [flip] = flips(
         task,
-        {reading(): verdict(reading(), [scored(0.1)])},
-        {reading(): verdict(reading(), [scored(0.9)])},
+        {reading(): verdict(reading(), [outcome(0.1)])},
+        {reading(): verdict(reading(), [outcome(0.9)])},
         origin([]),
         strict=True,
     )
@@ -377,20 +382,29 @@ def test_a_flip_has_the_first_turn_that_differs(original, perturbed_plan, turn):
 
 
 def test_an_evaluator_with_other_options_is_not_the_same():
-    twice = PLAN.get("reading", {"times": 2})
-    before = {reading(): verdict(reading(), [scored(0.9)])}
-    assert flips(perturbed(), {twice: verdict(twice, [scored(0.1)])}, before, origin([]), strict=True) == []
-    others = {PLAN.get("answered"): verdict(reading(), [scored(0.1)])}
-    assert flips(perturbed(), others, before, origin([]), strict=True) == []
+    double_reading = PLAN.get("reading", {"times": 2})
+    before = {reading(): verdict(reading(), [outcome(0.9)])}
+    assert (
+        flips(
+            perturbed_task(),
+            {double_reading: verdict(double_reading, [outcome(0.1)])},
+            before,
+            origin([]),
+            strict=True,
+        )
+        == []
+    )
+    others = {PLAN.get("answered"): verdict(reading(), [outcome(0.1)])}
+    assert flips(perturbed_task(), others, before, origin([]), strict=True) == []
 
 
 def test_a_metric_or_an_evaluator_without_a_score_hides_no_other_flip():
-    [flip] = flips_of(reading(), scored(None, size=1.0), scored(None, size=99.0))
+    [flip] = flips_of(reading(), outcome(None, size=1.0), outcome(None, size=99.0))
     assert flip.metric == "size"
-    [flip] = flips_of(reading(), scored(0.9, size=1.0), scored(0.8, size=99.0))
+    [flip] = flips_of(reading(), outcome(0.9, size=1.0), outcome(0.8, size=99.0))
     assert flip.metric == "size"
     other = PLAN.get("answered")
-    after = {other: Verdict(status="error"), reading(): verdict(reading(), [scored(0.1)])}
-    before = {other: Verdict(status="error"), reading(): verdict(reading(), [scored(0.9)])}
-    [flip] = flips(perturbed(), after, before, origin([]), strict=True)
+    after = {other: Verdict(status="error"), reading(): verdict(reading(), [outcome(0.1)])}
+    before = {other: Verdict(status="error"), reading(): verdict(reading(), [outcome(0.9)])}
+    [flip] = flips(perturbed_task(), after, before, origin([]), strict=True)
     assert (flip.evaluator, flip.metric) == ("reading", "value")

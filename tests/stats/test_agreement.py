@@ -27,7 +27,7 @@ def test_kappa_is_undefined_where_nothing_varies(labels: list[bool]) -> None:
 def rows(*raters: str) -> list[list[str]]:
     """Units of raters' lines, `.` for none."""
     return [
-        [said for said in unit if said != "."]
+        [label for label in unit if label != "."]
         for unit in zip(*(line.split() for line in raters), strict=True)
     ]
 
@@ -58,10 +58,10 @@ def test_alpha_of_the_examples_in_krippendorffs_paper(units: list[list[str]], al
 @pytest.mark.parametrize("seed", range(5))
 def test_alpha_is_nltks(seed: int) -> None:
     rng = random.Random(seed)
-    said = [(rater, item, rng.choice("110")) for rater in "xyz" for item in range(20) if rng.random() < 0.8]
-    units = [[label for _, one, label in said if one == item] for item in range(20)]
+    votes = [(rater, item, rng.choice("110")) for rater in "xyz" for item in range(20) if rng.random() < 0.8]
+    units = [[label for _, unit, label in votes if unit == item] for item in range(20)]
     assert krippendorff_alpha(units) == pytest.approx(
-        AnnotationTask([entry for entry in said if len(units[entry[1]]) > 1]).alpha()
+        AnnotationTask([entry for entry in votes if len(units[entry[1]]) > 1]).alpha()
     )
 
 

@@ -34,12 +34,12 @@ def test_pairs_that_repeat_each_other_do_not_narrow_the_interval() -> None:
 
 def test_nineteen_of_twenty_intervals_hold_the_mean() -> None:
     rng = np.random.default_rng(11)
-    inside = 0
+    hits = 0
     for _ in range(200):
         (interval,) = cluster_bca_intervals(rng.exponential(1.0, (80, 1)), np.ones((80, 1)), replicates=500)
         assert interval is not None
-        inside += interval[0] <= 1.0 <= interval[1]
-    assert inside / 200 >= 0.9
+        hits += interval[0] <= 1.0 <= interval[1]
+    assert hits / 200 >= 0.9
 
 
 def test_columns_without_values_in_two_clusters_have_no_interval() -> None:

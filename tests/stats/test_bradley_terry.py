@@ -88,5 +88,5 @@ def test_the_covariance_is_that_of_simulated_strengths() -> None:
         tables[:, first, second] = rng.binomial(200, probabilities[first, second], 4_000)
         tables[:, second, first] = 200 - tables[:, first, second]
     expected = np.cov(bradley_terry(tables).T)
-    got = strength_covariance(200 * probabilities * (1 - np.eye(3)), truth)
-    assert got == pytest.approx(expected, abs=0.06 * np.abs(expected).max())
+    covariance = strength_covariance(200 * probabilities * (1 - np.eye(3)), truth)
+    assert covariance == pytest.approx(expected, abs=0.06 * np.abs(expected).max())

@@ -16,7 +16,7 @@ from pytest_evalstudio.stats.calibration import (
 )
 
 
-def drawn(seed: int, count: int = 120, *, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def random_sample(seed: int, count: int = 120, *, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     probabilities = rng.random(count).round(1 if ties else 16)
     return probabilities, rng.random(count) < probabilities**2
@@ -25,14 +25,14 @@ def drawn(seed: int, count: int = 120, *, ties: bool = False) -> tuple[np.ndarra
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("ties", [False, True])
 def test_area_and_brier_score_are_scikit_learns(seed: int, ties: bool) -> None:
-    probabilities, good = drawn(seed, ties=ties)
+    probabilities, good = random_sample(seed, ties=ties)
     assert area_under_roc(probabilities, good) == pytest.approx(roc_auc_score(good, probabilities))
     assert brier_score(probabilities, good) == pytest.approx(brier_score_loss(good, probabilities))
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_calibration_error_is_that_of_scikit_learns_bins(seed: int) -> None:
-    probabilities, good = drawn(seed)
+    probabilities, good = random_sample(seed)
     shares, means = calibration_curve(good, probabilities, n_bins=BINS, strategy="uniform")
     counts = np.histogram(probabilities, bins=np.linspace(0, 1, BINS + 1))[0]
     expected = (np.abs(shares - means) * counts[counts > 0]).sum() / len(good)
@@ -46,7 +46,7 @@ def test_the_calibration_error_of_what_is_certain_and_true_is_0() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_errors_are_those_of_the_confusion_matrix(seed: int) -> None:
-    probabilities, good = drawn(seed)
+    probabilities, good = random_sample(seed)
     passes = probabilities >= 0.5
     (bad_fails, bad_passes), (good_fails, good_passes) = confusion_matrix(good, passes)
     result = error_rates(passes, good)

@@ -45,7 +45,7 @@ def test_lower_scores_with_ties_are_those_of_all_ways_to_choose(seed: int) -> No
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 4, 14) / 4
     ranks = rankdata(scores)
-    sums = [sum(chosen) for chosen in itertools.combinations(ranks, 5)]
+    sums = [sum(subset) for subset in itertools.combinations(ranks, 5)]
     expected = np.mean(np.array(sums) <= ranks[:5].sum() + 1e-9)
     assert mann_whitney_lower(scores[:5], scores[5:]) == pytest.approx(expected)
 
@@ -98,8 +98,8 @@ def test_the_interval_of_what_is_certain_is_not_a_point() -> None:
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     """Two normal distributions one standard deviation apart: P(lower) = Φ(1/√2) = 0.7602."""
     rng = np.random.default_rng(7)
-    held = 0
+    hits = 0
     for _ in range(2_000):
         low, high = probability_of_lower(rng.normal(0, 1, 15), rng.normal(1, 1, 40))[1]
-        held += low <= 0.76025 <= high
-    assert held / 2_000 == pytest.approx(0.95, abs=0.02)
+        hits += low <= 0.76025 <= high
+    assert hits / 2_000 == pytest.approx(0.95, abs=0.02)

@@ -78,8 +78,8 @@ def test_the_sets_are_those_of_mapie(alpha: float, seed: int) -> None:
     )
     mapie.conformalize(probabilities[:, None], labels)
     _, sets = mapie.predict_set(new[:, None])
-    theirs = [tuple(int(label) for label in (0, 1) if row[label]) for row in sets[:, :, 0]]
-    assert [prediction_set(chance, quantile) for chance in new.tolist()] == theirs
+    reference = [tuple(int(label) for label in (0, 1) if row[label]) for row in sets[:, :, 0]]
+    assert [prediction_set(chance, quantile) for chance in new.tolist()] == reference
 
 
 def test_a_quantile_by_hand() -> None:
@@ -131,12 +131,12 @@ def test_the_expected_coverage_is_what_draws_cover() -> None:
 def test_quantiles_by_class_cover_good_and_bad_answers_where_one_quantile_does_not() -> None:
     rng = np.random.default_rng(13)
 
-    def drawn(count: int) -> tuple[np.ndarray, np.ndarray]:
+    def random_sample(count: int) -> tuple[np.ndarray, np.ndarray]:
         """Four of five answers are good, and scores say little."""
         probabilities = rng.beta(8, 2, size=(400, count))
         return probabilities, rng.random((400, count)) < probabilities
 
-    probabilities, good = drawn(200)
+    probabilities, good = random_sample(200)
     distances = nonconformity(probabilities, good)
     marginal = conformal_quantile(distances, 0.1)
     limits = np.array(
@@ -145,7 +145,7 @@ def test_quantiles_by_class_cover_good_and_bad_answers_where_one_quantile_does_n
             for row, labels in zip(distances, good, strict=True)
         ]
     )
-    new, truth = drawn(500)
+    new, truth = random_sample(500)
     distances = nonconformity(new, truth)
     by_class = distances <= np.where(truth, limits[:, 1:], limits[:, :1])
     assert by_class[truth].mean() == pytest.approx(0.9, abs=0.015)

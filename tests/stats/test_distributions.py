@@ -11,11 +11,11 @@ from scipy import stats
 from pytest_evalstudio.stats.distributions import kolmogorov_smirnov_lower
 
 
-@pytest.mark.parametrize(("few", "many"), [(5, 9), (12, 30), (30, 30)])
-def test_without_ties_it_is_as_scipy_has_it(few: int, many: int) -> None:
-    rng = np.random.default_rng(few)
+@pytest.mark.parametrize(("size", "other_size"), [(5, 9), (12, 30), (30, 30)])
+def test_without_ties_it_is_as_scipy_has_it(size: int, other_size: int) -> None:
+    rng = np.random.default_rng(size)
     for shift in (0.0, 0.7):
-        values, others = rng.normal(-shift, 1, few), rng.normal(0, 1, many)
+        values, others = rng.normal(-shift, 1, size), rng.normal(0, 1, other_size)
         expected = stats.ks_2samp(values, others, alternative="greater", method="exact")
         assert kolmogorov_smirnov_lower(values, others) == pytest.approx(
             (expected.statistic, expected.pvalue)
@@ -28,17 +28,19 @@ def test_with_ties_it_is_what_enumeration_gives(seed: int) -> None:
     scores = rng.integers(0, 4, 10) / 4
     values, others = scores[:4], scores[4:]
 
-    def distance(own: np.ndarray, rest: np.ndarray) -> float:
-        return max(0.0, *((own <= point).mean() - (rest <= point).mean() for point in scores))
+    def distance(sample: np.ndarray, rest: np.ndarray) -> float:
+        return max(0.0, *((sample <= point).mean() - (rest <= point).mean() for point in scores))
 
-    seen = distance(values, others)
+    observation = distance(values, others)
     every = [
-        distance(scores[list(chosen)], np.delete(scores, chosen))
-        for chosen in itertools.combinations(range(10), 4)
+        distance(scores[list(subset)], np.delete(scores, subset))
+        for subset in itertools.combinations(range(10), 4)
     ]
     statistic, p_value = kolmogorov_smirnov_lower(values, others)
-    assert statistic == pytest.approx(seen)
-    assert p_value == pytest.approx(np.mean([one >= seen - 1e-12 for one in every]) if seen else 1.0)
+    assert statistic == pytest.approx(observation)
+    assert p_value == pytest.approx(
+        np.mean([value >= observation - 1e-12 for value in every]) if observation else 1.0
+    )
 
 
 def test_of_yes_and_no_it_is_fishers() -> None:

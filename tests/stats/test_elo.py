@@ -58,9 +58,9 @@ def test_the_constants_matter() -> None:
 def test_each_round_of_the_bootstrap_is_the_sequential_rating_of_its_draw() -> None:
     first, second, points = np.array(FIRST), np.array(SECOND), np.array(POINTS)
     ratings = bootstrap_elo(first, second, points, 3, EloScale(), rounds=50, seed=7)
-    drawn = np.random.default_rng(7).integers(10, size=(10, 50))
+    draws = np.random.default_rng(7).integers(10, size=(10, 50))
     for number in range(50):
-        games = [TEN_GAMES[place] for place in drawn[:, number]]
+        games = [TEN_GAMES[place] for place in draws[:, number]]
         assert ratings[number] == pytest.approx(by_odds(games, 3))
 
 
@@ -76,5 +76,5 @@ def test_many_games_are_drawn_in_blocks() -> None:
 
 def test_the_seed_decides() -> None:
     games = np.array(FIRST), np.array(SECOND), np.array(POINTS)
-    again = [bootstrap_elo(*games, 3, EloScale(), rounds=5, seed=seed).tolist() for seed in (1, 1, 2)]
-    assert again[0] == again[1] != again[2]
+    runs = [bootstrap_elo(*games, 3, EloScale(), rounds=5, seed=seed).tolist() for seed in (1, 1, 2)]
+    assert runs[0] == runs[1] != runs[2]

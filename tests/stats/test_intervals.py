@@ -92,8 +92,8 @@ def test_the_interval_is_the_same_in_every_run_and_whatever_the_blocks():
 
 def test_many_means_at_once_equal_one_by_one():
     values = np.random.default_rng(3).random((40, 3))
-    together = cluster_bootstrap_intervals(values, np.ones((40, 3)))
-    assert np.allclose(together, [cluster_bootstrap_interval(values[:, i], range(40)) for i in range(3)])
+    intervals = cluster_bootstrap_intervals(values, np.ones((40, 3)))
+    assert np.allclose(intervals, [cluster_bootstrap_interval(values[:, i], range(40)) for i in range(3)])
 
 
 def test_a_mean_of_few_of_the_cases_is_bounded_by_their_values():
@@ -104,9 +104,9 @@ def test_a_mean_of_few_of_the_cases_is_bounded_by_their_values():
 
 def test_a_hundred_thousand_rows_take_neither_minutes_nor_much_memory():
     values = np.random.default_rng(1).random(100_000)
-    started = time.process_time()
+    start = time.process_time()
     low, high = cluster_bootstrap_interval(values, np.arange(100_000))
-    seconds = time.process_time() - started
+    seconds = time.process_time() - start
     tracemalloc.start()
     cluster_bootstrap_interval(values, np.arange(100_000), replicates=40)
     peak = tracemalloc.get_traced_memory()[1]

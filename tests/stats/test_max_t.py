@@ -27,22 +27,22 @@ def units(scores: list[float], labels: list[int], strata: list[int] | None = Non
 
 def test_p_agrees_with_all_permutations() -> None:
     scores = [0.1, 0.3, 0.2, 0.8, 0.9, 0.7, 0.5]
-    alone, _ = lower_cells(units(scores, [0, 0, 0, 1, 1, 1, 1]), seed=1, draws=20_000)
-    sums = [sum(chosen) for chosen in itertools.combinations(scores, 3)]
+    p_values, _ = lower_cells(units(scores, [0, 0, 0, 1, 1, 1, 1]), seed=1, draws=20_000)
+    sums = [sum(subset) for subset in itertools.combinations(scores, 3)]
     exact = sum(value <= sum(scores[:3]) + 1e-9 for value in sums) / len(sums)
-    assert alone[0] == pytest.approx(exact, abs=0.004)
+    assert p_values[0] == pytest.approx(exact, abs=0.004)
 
 
 def test_labels_stay_within_their_stratum() -> None:
     scores = [0.0, 1.0, 10.0, 11.0]
-    alone, _ = lower_cells(units(scores, [0, 1, 0, 1], [0, 0, 1, 1]), seed=2, draws=20_000)
-    assert alone[0] == pytest.approx(0.25, abs=0.01)  # both strata as they are, of four orders
+    p_values, _ = lower_cells(units(scores, [0, 1, 0, 1], [0, 0, 1, 1]), seed=2, draws=20_000)
+    assert p_values[0] == pytest.approx(0.25, abs=0.01)  # both strata as they are, of four orders
 
 
 def test_adjusted_p_is_never_below_p_of_the_cell() -> None:
     rng = np.random.default_rng(3)
-    alone, adjusted = lower_cells(units(rng.normal(size=60).tolist(), [n % 6 for n in range(60)]), seed=3)
-    assert all(one <= other + 1e-9 for one, other in zip(alone, adjusted, strict=True))
+    p_values, adjusted = lower_cells(units(rng.normal(size=60).tolist(), [n % 6 for n in range(60)]), seed=3)
+    assert all(p <= other + 1e-9 for p, other in zip(p_values, adjusted, strict=True))
 
 
 def columns_of(scores: Floats, *, pooled: bool = True) -> LabelledUnits:
@@ -61,15 +61,15 @@ def columns_of(scores: Floats, *, pooled: bool = True) -> LabelledUnits:
 
 
 def test_columns_of_a_pool_sharpen_the_test_of_a_low_cell() -> None:
-    pooled, alone = [], []
+    pooled, separate = [], []
     for seed in range(20):
         scores = np.random.default_rng(seed).normal(size=(120, 5))
         scores[np.arange(120) % 6 == 0, 0] -= 0.8
-        for kept, is_pooled in ((pooled, True), (alone, False)):
+        for results, is_pooled in ((pooled, True), (separate, False)):
             single, adjusted = lower_cells(columns_of(scores, pooled=is_pooled), seed=seed, draws=499)
-            kept.append((single[0], adjusted[0]))
-    assert [single for single, _ in pooled] == [single for single, _ in alone]
-    assert np.median([p for _, p in pooled]) < 0.8 * np.median([p for _, p in alone])
+            results.append((single[0], adjusted[0]))
+    assert [single for single, _ in pooled] == [single for single, _ in separate]
+    assert np.median([p for _, p in pooled]) < 0.8 * np.median([p for _, p in separate])
 
 
 @pytest.mark.parametrize("columns", ["alike", "shifted", "spread"])
@@ -96,6 +96,6 @@ def test_a_pool_has_no_effect_on_the_columns_of_another() -> None:
     units = columns_of(scores)
     first = lower_cells(replace(units, pools=np.array([0, 0, 1, 1])), seed=1, draws=199)
     second = lower_cells(replace(units, pools=np.array([1, 1, 0, 0])), seed=1, draws=199)
-    together = lower_cells(units, seed=1, draws=199)
+    joint = lower_cells(units, seed=1, draws=199)
     assert first == second
-    assert first[1] != together[1]
+    assert first[1] != joint[1]

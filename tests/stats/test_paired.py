@@ -24,9 +24,9 @@ def test_with_several_others_it_is_what_enumeration_gives() -> None:
         (True, [False, False]),
         (False, [False, False]),
     ]
-    seen = sum(failed for failed, _ in cases)
+    observation = sum(failed for failed, _ in cases)
     ways = list(itertools.product(*[[failed, *others] for failed, others in cases]))
-    assert matched_failures(cases) == pytest.approx(sum(sum(way) >= seen for way in ways) / len(ways))
+    assert matched_failures(cases) == pytest.approx(sum(sum(way) >= observation for way in ways) / len(ways))
 
 
 def test_nothing_turned_says_nothing() -> None:
@@ -46,12 +46,12 @@ def test_ties_are_enumerated() -> None:
     before = np.array([0.9, 0.8, 0.7, 0.5, 0.5, 0.4])
     after = np.array([0.8, 0.7, 0.8, 0.1, 0.5, 0.2])
     ranks = [2.0, 2.0, 2.0, 5.0, 4.0]  # of .1 .1 .1 .4 .2; a pair without a difference is left out
-    seen = 2 + 2 + 5 + 4
+    observation = 2 + 2 + 5 + 4
     sums = [
         sum(rank for rank, up in zip(ranks, way, strict=True) if up)
         for way in itertools.product([0, 1], repeat=5)
     ]
-    assert wilcoxon_drop(before, after) == pytest.approx(sum(total >= seen for total in sums) / 32)
+    assert wilcoxon_drop(before, after) == pytest.approx(sum(total >= observation for total in sums) / 32)
 
 
 def test_many_pairs_are_near_scipys_approximation() -> None:

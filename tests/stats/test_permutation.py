@@ -17,14 +17,18 @@ STRATA = (
 
 def figures(deal: list[tuple[np.ndarray, np.ndarray]]) -> tuple[float, float]:
     """Chance and distance, straight from their definitions."""
-    total = sum(len(own) for own, _ in deal)
+    total = sum(len(group) for group, _ in deal)
     chance = (
-        sum(np.mean([(a < b) + (a == b) / 2 for b in others]) for own, others in deal for a in own) / total
+        sum(np.mean([(a < b) + (a == b) / 2 for b in others]) for group, others in deal for a in group)
+        / total
     )
-    points = [score for own, others in deal for score in (*own, *others)]
+    points = [score for group, others in deal for score in (*group, *others)]
 
     def gap(point: float) -> float:
-        return sum((own <= point).sum() - len(own) * (others <= point).mean() for own, others in deal) / total
+        return (
+            sum((group <= point).sum() - len(group) * (others <= point).mean() for group, others in deal)
+            / total
+        )
 
     return float(chance), max(0.0, *map(gap, points))
 
@@ -36,17 +40,17 @@ def test_it_is_what_enumeration_gives() -> None:
         for pool, stratum in zip(pools, STRATA, strict=True)
     ]
     every = [
-        figures([(pool[list(own)], np.delete(pool, own)) for pool, own in zip(pools, chosen, strict=True)])
-        for chosen in itertools.product(*ways)
+        figures([(pool[list(rows)], np.delete(pool, rows)) for pool, rows in zip(pools, choice, strict=True)])
+        for choice in itertools.product(*ways)
     ]
-    seen = figures([(stratum.values, stratum.others) for stratum in STRATA])
+    expected = figures([(stratum.values, stratum.others) for stratum in STRATA])
     result = compare_within_strata(STRATA, seed=1, draws=20_000)
-    assert (result.probability, result.distance) == pytest.approx(seen)
+    assert (result.probability, result.distance) == pytest.approx(expected)
     assert result.p_probability == pytest.approx(
-        np.mean([chance >= seen[0] - 1e-9 for chance, _ in every]), abs=0.01
+        np.mean([chance >= expected[0] - 1e-9 for chance, _ in every]), abs=0.01
     )
     assert result.p_distance == pytest.approx(
-        np.mean([distance >= seen[1] - 1e-9 for _, distance in every]), abs=0.01
+        np.mean([distance >= expected[1] - 1e-9 for _, distance in every]), abs=0.01
     )
 
 

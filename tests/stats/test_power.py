@@ -60,10 +60,10 @@ def test_few_repeats_do_not_hide_the_noise_of_answers() -> None:
     """Shares of two repeats as they are would halve the noise."""
     rng = np.random.default_rng(5)
     passes = rng.binomial(2, 0.7, 2_000)
-    needed = cases_for(Pilot(yes_no(*passes, repeats=2)), PlannedTest(drop=0.1), 1)
+    case_count = cases_for(Pilot(yes_no(*passes, repeats=2)), PlannedTest(drop=0.1), 1)
     noise = 0.7 * 0.3 + 0.6 * 0.4 + 0.0  # variance of both runs where falls are spread evenly
     estimate = ((stats.norm.isf(0.05) + stats.norm.isf(0.2)) / 0.1) ** 2 * noise
-    assert needed == pytest.approx(estimate, rel=0.12)
+    assert case_count == pytest.approx(estimate, rel=0.12)
 
 
 def test_large_suites_have_the_normal_approximation() -> None:
@@ -121,8 +121,8 @@ def test_one_case_may_be_enough() -> None:
 
 def test_few_repeats_of_answers_that_mostly_fail_do_not_hide_their_noise() -> None:
     passes = np.random.default_rng(5).binomial(2, 0.3, 2_000)
-    needed = cases_for(Pilot(yes_no(*passes, repeats=2)), PlannedTest(drop=0.1), 1)
+    case_count = cases_for(Pilot(yes_no(*passes, repeats=2)), PlannedTest(drop=0.1), 1)
     # A third of the cases break: 0.3 to 0.2 on average; variances of both runs.
     noise = 0.3 * 0.7 + 0.2 * 0.8
     estimate = ((stats.norm.isf(0.05) + stats.norm.isf(0.2)) / 0.1) ** 2 * noise
-    assert needed == pytest.approx(estimate, rel=0.12)
+    assert case_count == pytest.approx(estimate, rel=0.12)

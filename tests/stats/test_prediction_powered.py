@@ -109,15 +109,15 @@ def test_the_sample_of_a_budget_is_unbiased() -> None:
 def test_simulated_intervals_cover_and_are_narrower_than_those_of_labels_alone() -> None:
     figures = simulate(SETTING, simulations=300, seed=1)
     assert min(figures.random.share, figures.budget.share) >= 0.94 - 2 * 0.0137
-    assert max(figures.random.width, figures.budget.width) < 0.85 * figures.alone.width
+    assert max(figures.random.width, figures.budget.width) < 0.85 * figures.classical.width
 
 
 @pytest.mark.parametrize(("accuracy", "low", "high"), [(0.5, 0.97, 1.01), (1.0, 0.5, 0.65)])
 def test_controls_guess_and_perfect_evaluator(accuracy: float, low: float, high: float) -> None:
     setting = Setting(questions=400, models=1, good=0.8, accuracy=accuracy, labels=100)
     figures = simulate(setting, simulations=100, seed=2)
-    assert low <= figures.random.width / figures.alone.width <= high
-    assert low <= figures.budget.width / figures.alone.width <= high
+    assert low <= figures.random.width / figures.classical.width <= high
+    assert low <= figures.budget.width / figures.classical.width <= high
 
 
 def test_differences_cover_and_are_narrower_than_those_of_labels_alone() -> None:

@@ -18,7 +18,7 @@ from pytest_evalstudio.stats.resampling import (
 )
 
 
-def everything(count: int) -> np.ndarray:
+def all_ones(count: int) -> np.ndarray:
     return np.ones(count, dtype=bool)
 
 
@@ -33,7 +33,7 @@ def test_the_interval_covers_where_answers_share_questions_and_wilsons_does_not(
     covered, by_wilson = [], []
     for _ in range(150):
         wrong, clusters = answers(rng, 40, 5)
-        result = share_interval(wrong, everything(200), clusters)
+        result = share_interval(wrong, all_ones(200), clusters)
         assert result is not None
         low, high = result[1]
         covered.append(low <= 0.3 <= high)
@@ -46,12 +46,12 @@ def test_the_interval_covers_where_answers_share_questions_and_wilsons_does_not(
 @pytest.mark.parametrize("hit", [False, True])
 def test_a_share_of_none_or_all_has_the_interval_of_the_questions(hit: bool) -> None:
     hits = np.full(12, hit)
-    result = share_interval(hits, everything(12), np.repeat(np.arange(4), 3))
+    result = share_interval(hits, all_ones(12), np.repeat(np.arange(4), 3))
     assert result == (float(hit), wilson_interval(4 * hit, 4))
 
 
 def test_a_share_of_nothing_has_no_interval() -> None:
-    assert share_interval(everything(3), ~everything(3), np.arange(3)) is None
+    assert share_interval(all_ones(3), ~all_ones(3), np.arange(3)) is None
 
 
 @pytest.mark.parametrize("ties", [False, True])
@@ -73,10 +73,10 @@ def test_weighted_quadratic_kappa_is_that_of_scikit_learn() -> None:
     second = np.clip(first + rng.integers(-1, 3, 40), 1, 5)
     weights = rng.integers(0, 4, (20, 40)).astype(float)
     expected = [cohen_kappa_score(first, second, weights="quadratic", sample_weight=row) for row in weights]
-    got = weighted_quadratic_kappa(first.astype(float), second.astype(float), weights)
-    assert got == pytest.approx(expected)
-    same = np.full(40, 3.0)
-    assert np.isnan(weighted_quadratic_kappa(same, same, weights)).all()
+    kappas = weighted_quadratic_kappa(first.astype(float), second.astype(float), weights)
+    assert kappas == pytest.approx(expected)
+    constant = np.full(40, 3.0)
+    assert np.isnan(weighted_quadratic_kappa(constant, constant, weights)).all()
 
 
 @pytest.mark.slow
@@ -104,17 +104,20 @@ def test_folds_make_the_interval_of_an_area_wider() -> None:
 
 
 def test_answers_of_one_question_have_no_interval() -> None:
-    values, same = np.array([0.1, 0.9]), np.zeros(2, dtype=int)
-    assert cluster_interval(lambda weights: weights @ values, same) is None
-    assert mean_interval_of_clusters(values, same) is None
+    values, clusters = np.array([0.1, 0.9]), np.zeros(2, dtype=int)
+    assert cluster_interval(lambda weights: weights @ values, clusters) is None
+    assert mean_interval_of_clusters(values, clusters) is None
 
 
 def test_error_rates_have_wider_intervals_where_answers_share_questions() -> None:
     rng = np.random.default_rng(4)
     wrong, clusters = answers(rng, 30, 6)
     good = np.repeat(np.arange(30) % 2 == 0, 6)
-    apart, together = error_rates(good ^ wrong, good), error_rates(good ^ wrong, good, clusters)
-    assert apart.type_1 == together.type_1
+    independent_rates, cluster_rates = (
+        error_rates(good ^ wrong, good),
+        error_rates(good ^ wrong, good, clusters),
+    )
+    assert independent_rates.type_1 == cluster_rates.type_1
     for name in ("type_1_interval", "type_2_interval", "kappa_interval"):
-        narrow, wide = getattr(apart, name), getattr(together, name)
+        narrow, wide = getattr(independent_rates, name), getattr(cluster_rates, name)
         assert wide[1] - wide[0] > 1.15 * (narrow[1] - narrow[0])

@@ -56,8 +56,8 @@ def test_the_interval_by_hand() -> None:
         + p**2 * t**2 * s * (1 - s) / 102
         + (1 - p) ** 2 * t**2 * c * (1 - c) / 102
     )
-    inside = p[(q - p * s - (1 - p) * (1 - c)) ** 2 <= squares]
-    assert result.interval == pytest.approx((inside[0], inside[-1]), abs=2e-4)
+    shares = p[(q - p * s - (1 - p) * (1 - c)) ** 2 <= squares]
+    assert result.interval == pytest.approx((shares[0], shares[-1]), abs=2e-4)
 
 
 def test_a_perfect_judge_corrects_nothing() -> None:

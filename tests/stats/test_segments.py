@@ -18,17 +18,17 @@ def enumerated(sums: np.ndarray) -> tuple[list[float], list[float]]:
     values = np.asarray(
         [np.asarray(signs) @ scaled for signs in itertools.product((-1, 1), repeat=len(sums))]
     )
-    alone = (values <= observed + 1e-9).mean(axis=0)
+    p_values = (values <= observed + 1e-9).mean(axis=0)
     least = values.min(axis=1)
-    return alone.tolist(), [(least <= each + 1e-9).mean() for each in observed]
+    return p_values.tolist(), [(least <= each + 1e-9).mean() for each in observed]
 
 
 def test_p_values_are_those_of_all_assignments_of_signs() -> None:
     rng = np.random.default_rng(3)
     sums = rng.choice([-1.0, 0.0, 1.0, -2.0], size=(12, 4), p=[0.4, 0.2, 0.3, 0.1])
-    alone, adjusted = fallen_groups(sums, draws=40_000)
+    p_values, adjusted = fallen_groups(sums, draws=40_000)
     exact_alone, exact_adjusted = enumerated(sums)
-    assert alone == pytest.approx(exact_alone, abs=0.01)
+    assert p_values == pytest.approx(exact_alone, abs=0.01)
     worst = int(np.argmin(exact_adjusted))
     assert adjusted[worst] == pytest.approx(exact_adjusted[worst], abs=0.01)
     assert all(a <= e + 0.01 for a, e in zip(adjusted, exact_adjusted, strict=True))  # step-down gains

@@ -66,10 +66,10 @@ def test_multiples_of_one_size_are_exact(differences: list[float]) -> None:
         alternative="less",
         n_resamples=np.inf,
     ).pvalue
-    many = np.array(differences * 2)
+    larger_sample = np.array(differences * 2)
     assert sign_flip_drop(np.array(differences)) == pytest.approx(expected)
-    drawn = sign_flip_drop(many + np.linspace(0, 1e-7, len(many)))
-    assert sign_flip_drop(many) == pytest.approx(drawn, abs=0.02)
+    estimate = sign_flip_drop(larger_sample + np.linspace(0, 1e-7, len(larger_sample)))
+    assert sign_flip_drop(larger_sample) == pytest.approx(estimate, abs=0.02)
 
 
 def test_the_two_sided_test_of_dominance_is_exact() -> None:

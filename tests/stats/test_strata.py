@@ -30,14 +30,14 @@ def test_a_stratified_mean_is_cochrans() -> None:
     estimate = stratified_mean(strata)
     assert estimate is not None
     assert estimate.mean == pytest.approx(3.5)
-    within = (0.25**2) * 0.9 * (9 / 9) / 10 + (0.75**2) * 0.9 * (58 / 29) / 30
-    assert estimate.standard_error == pytest.approx(math.sqrt(within))
+    variance = (0.25**2) * 0.9 * (9 / 9) / 10 + (0.75**2) * 0.9 * (58 / 29) / 30
+    assert estimate.standard_error == pytest.approx(math.sqrt(variance))
     assert estimate.degrees == 38
 
 
 def test_a_stratum_that_is_sampled_whole_adds_no_error() -> None:
-    whole = [SampledStratum(population=10, sample=10, n=10, mean=2.0, m2=9.0)]
-    estimate = stratified_mean(whole)
+    census = [SampledStratum(population=10, sample=10, n=10, mean=2.0, m2=9.0)]
+    estimate = stratified_mean(census)
     assert estimate is not None
     assert estimate.standard_error == 0.0
 
@@ -60,8 +60,8 @@ SIZES = (4_000, 1_000, 200)
 def aggregate_of(values: list[np.ndarray], domains: list[np.ndarray]) -> MetricAggregate:
     """Return the aggregate of the rows of a domain in the samples of three strata."""
     strata = []
-    for index, (drawn, is_in) in enumerate(zip(values, domains, strict=True)):
-        in_domain = drawn[is_in]
+    for index, (sample, is_in) in enumerate(zip(values, domains, strict=True)):
+        in_domain = sample[is_in]
         mean = float(in_domain.mean()) if len(in_domain) else 0.0
         passed = int((in_domain >= 0.5).sum())
         strata.append(
@@ -90,10 +90,10 @@ def aggregate_of(values: list[np.ndarray], domains: list[np.ndarray]) -> MetricA
     )
 
 
-@pytest.mark.parametrize("drawn", [(24, 8, 4), (60, 60, 60)], ids=["proportional", "equal"])
+@pytest.mark.parametrize("sample_sizes", [(24, 8, 4), (60, 60, 60)], ids=["proportional", "equal"])
 @pytest.mark.parametrize("share_of_domain", [1.0, 0.4])
 def test_intervals_cover_the_true_value_in_95_of_100_samples(
-    drawn: tuple[int, ...], share_of_domain: float
+    sample_sizes: tuple[int, ...], share_of_domain: float
 ) -> None:
     """1,500 samples of a population with three different strata; the standard error is 0.6 points."""
     random = np.random.default_rng(7)
@@ -101,21 +101,21 @@ def test_intervals_cover_the_true_value_in_95_of_100_samples(
         random.beta(*shape, size) for shape, size in zip([(2, 2), (5, 2), (1, 3)], SIZES, strict=True)
     ]
     domains = [random.random(size) < share_of_domain for size in SIZES]
-    together = np.concatenate([p[d] for p, d in zip(population, domains, strict=True)])
-    truth, true_share = float(together.mean()), float((together >= 0.5).mean())
+    domain_values = np.concatenate([p[d] for p, d in zip(population, domains, strict=True)])
+    truth, true_share = float(domain_values.mean()), float((domain_values >= 0.5).mean())
     sampling = Sampling(
         seed=0,
-        size=sum(drawn),
+        size=sum(sample_sizes),
         by=("s",),
         strata=tuple(
             ScoredStratum(values=(str(i),), population=size, sample=n)
-            for i, (size, n) in enumerate(zip(SIZES, drawn, strict=True))
+            for i, (size, n) in enumerate(zip(SIZES, sample_sizes, strict=True))
         ),
     )
     covered = np.zeros(2)
     rounds = 1_500
     for _ in range(rounds):
-        rows = [random.choice(size, n, replace=False) for size, n in zip(SIZES, drawn, strict=True)]
+        rows = [random.choice(size, n, replace=False) for size, n in zip(SIZES, sample_sizes, strict=True)]
         aggregate = aggregate_of(
             [p[r] for p, r in zip(population, rows, strict=True)],
             [d[r] for d, r in zip(domains, rows, strict=True)],
@@ -157,10 +157,10 @@ def test_the_interval_of_a_percentile_covers_that_of_all_rows() -> None:
     )
     covered = 0
     for _ in range(400):
-        drawn = [rng.choice(stratum, 40, replace=False) for stratum in strata]
+        samples = [rng.choice(stratum, 40, replace=False) for stratum in strata]
         moments = tuple(
             StratumMoments(stratum=i, n=40, mean=0.0, m2=0.0, passed=0, failed=0, sketch=sketch_of(values))
-            for i, values in enumerate(drawn)
+            for i, values in enumerate(samples)
         )
         aggregate = MetricAggregate(
             evaluator="e",
@@ -168,7 +168,7 @@ def test_the_interval_of_a_percentile_covers_that_of_all_rows() -> None:
             model="m",
             better="higher",
             scored=80,
-            sketch=sketch_of(np.concatenate(drawn)),
+            sketch=sketch_of(np.concatenate(samples)),
             strata=moments,
         )
         low, high = percentile_of(aggregate, 0.7, sampling).interval or (0.0, 0.0)

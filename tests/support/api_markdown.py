@@ -36,7 +36,7 @@ def markdown_of(name: str, value: Any) -> Iterator[str]:
     yield from (f"### {name}", "", first_line(value), "")
     fields = _fields_of(value)
     if fields:
-        yield f"Fields: {_listed(fields)}."
+        yield f"Fields: {_code_list(fields)}."
     elif name not in _RETURNED and _has_parameters(value):
         yield f"Call: `{_call(name, value)}`."
     yield ""
@@ -44,7 +44,7 @@ def markdown_of(name: str, value: Any) -> Iterator[str]:
         methods = list(_methods(value))
         properties = [method for method, function in methods if isinstance(function, property)]
         if properties:
-            yield from (f"Properties: {_listed(properties)}.", "")
+            yield from (f"Properties: {_code_list(properties)}.", "")
         for method, function in methods:
             if method not in properties:
                 yield f"* `{_call(method, function)}`: {first_line(function)}"
@@ -56,7 +56,7 @@ def first_line(value: Any) -> str:
     return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
 
 
-def _listed(names: list[str]) -> str:
+def _code_list(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 

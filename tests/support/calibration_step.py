@@ -36,7 +36,7 @@ def labels_file(workspace: Bench) -> Path:
 def label(workspace: Bench, judge: Judge, *, raters: tuple[str, ...] = ("al",), most: int = 1000) -> int:
     """Give labels to all that is asked, beside those that were given before."""
     cases = workspace.read(STEP, "sample.json")["cases"][:most]
-    given = [
+    labels = [
         Label(
             key=case["key"],
             model_key=case["model_key"],
@@ -48,7 +48,7 @@ def label(workspace: Bench, judge: Judge, *, raters: tuple[str, ...] = ("al",), 
         for score in list(case["scores"].values())[:1]
         for rater in raters
     ]
-    write(labels_file(workspace), given)
+    write(labels_file(workspace), labels)
     return len(cases)
 
 
@@ -56,8 +56,8 @@ def to_the_end(
     workspace: Bench, judge: Judge | None = None, raters: tuple[str, ...] = ("al",), **parameters: Any
 ) -> StepResult:
     result = ran(workspace, **parameters)
-    asked = 0
-    while result.waits and asked < (asked := label(workspace, judge or judged(), raters=raters)):
+    count = 0
+    while result.waits and count < (count := label(workspace, judge or judged(), raters=raters)):
         result = ran(workspace, **parameters)
     return result
 

@@ -69,8 +69,8 @@ def host_answer(canaries: Canaries, source: str) -> dict[str, Any]:
     fields = answer(canaries, source)
     thoughts = fields.pop("thoughts")
     names = ("served_model", "request_id", "session")
-    kept = {name: value for name, value in fields.items() if name not in names}
-    return {"answer": f"<think>{thoughts}</think>{canaries.text(f'{source}: answer')}", **kept}
+    content = {name: value for name, value in fields.items() if name not in names}
+    return {"answer": f"<think>{thoughts}</think>{canaries.text(f'{source}: answer')}", **content}
 
 
 def condition(canaries: Canaries, source: str) -> str:

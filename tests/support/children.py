@@ -96,8 +96,8 @@ class Child:
             assert time.monotonic() < end, f"no {what} within {LONGEST_WAIT_S} s:\n{self._described()}"
             time.sleep(_PAUSE_S)
 
-    def send_signal(self, sent: signal.Signals) -> None:
-        self._process.send_signal(sent)
+    def send_signal(self, signal_number: signal.Signals) -> None:
+        self._process.send_signal(signal_number)
 
     def finish(self) -> Finished:
         """Wait for its end.

@@ -51,7 +51,7 @@ class CollectionService:
         """Return the id of the collection of each question."""
         raise NotImplementedError
 
-    def made(self) -> int:
+    def creations(self) -> int:
         """Return the number of collections that were made."""
         return 0
 
@@ -109,11 +109,11 @@ class OpenAIVectorStore(CollectionService):
         self.state.statuses[id] = status
 
     def searched(self) -> list[str]:
-        asked = [request for request in self.requests if request.path.endswith("/responses")]
-        return [request.body["tools"][0]["vector_store_ids"][0] for request in asked]
+        questions = [request for request in self.requests if request.path.endswith("/responses")]
+        return [request.body["tools"][0]["vector_store_ids"][0] for request in questions]
 
-    def made(self) -> int:
-        return int(self.state.made)
+    def creations(self) -> int:
+        return int(self.state.creations)
 
 
 class H2OGPTeCollection(CollectionService):
@@ -133,7 +133,7 @@ class H2OGPTeCollection(CollectionService):
     def searched(self) -> list[str]:
         return [str(collection) for collection in self.state.sessions.values()]
 
-    def made(self) -> int:
+    def creations(self) -> int:
         return len(self.state.created)
 
 
@@ -160,12 +160,12 @@ class BedrockKnowledgeBase(CollectionService):
         self.statuses[name] = status
 
     def searched(self) -> list[str]:
-        asked = [
+        retrievals = [
             request.body["retrieveAndGenerateConfiguration"]["knowledgeBaseConfiguration"]
             for request in self.requests
             if request.path.endswith("/retrieveAndGenerate")
         ]
-        return [str(settings["knowledgeBaseId"]) for settings in asked]
+        return [str(settings["knowledgeBaseId"]) for settings in retrievals]
 
     def _respond(self, request: Request) -> Response:
         path = unquote(request.path.partition("?")[0])

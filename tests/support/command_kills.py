@@ -109,7 +109,7 @@ class KillFigures:
     Attributes:
         kills: processes that were killed while they ran.
         completed: processes that ended before their kill.
-        lost: units of the output, or stored answers, that were lost.
+        losses: units of the output, or stored answers, that were lost.
         corrupt: files that were neither whole nor drafts, and units that an output has twice.
         failed: processes after a kill that ended with an error.
         faults: a sentence for each.
@@ -117,7 +117,7 @@ class KillFigures:
 
     kills: int = 0
     completed: int = 0
-    lost: int = 0
+    losses: int = 0
     corrupt: int = 0
     failed: int = 0
     faults: list[str] = field(default_factory=list)
@@ -126,14 +126,14 @@ class KillFigures:
         """Add the figures of other rounds."""
         self.kills += other.kills
         self.completed += other.completed
-        self.lost += other.lost
+        self.losses += other.losses
         self.corrupt += other.corrupt
         self.failed += other.failed
         self.faults += other.faults
 
     def __str__(self) -> str:
         counts = f"{self.kills} kills, {self.completed} ended before"
-        return f"{counts}, {self.lost} lost, {self.corrupt} corrupt, {self.failed} failed"
+        return f"{counts}, {self.losses} lost, {self.corrupt} corrupt, {self.failed} failed"
 
 
 class KilledProject:
@@ -189,12 +189,14 @@ class KilledProject:
 
     def run_whole(self, command: KilledCommand) -> tuple[float, int]:
         """Run a command to its end, and return its seconds and how often the files changed."""
-        started = time.monotonic()
+        start = time.monotonic()
         process = self.start(command)
         changes = self.await_changes(process, None)
-        ended = process.finish()
-        assert ended.returncode == 0, f"exit status {ended.returncode}: {ended.out[-800:]}{ended.err[-800:]}"
-        return time.monotonic() - started, changes
+        result = process.finish()
+        assert result.returncode == 0, (
+            f"exit status {result.returncode}: {result.out[-800:]}{result.err[-800:]}"
+        )
+        return time.monotonic() - start, changes
 
     def await_changes(self, process: Child, number: int | None) -> int:
         """Wait until the files have changed a number of times, or the process ends; return the changes."""
@@ -215,7 +217,7 @@ class KilledProject:
                     results.add((f"{folder}/{name}", state.st_size, state.st_mtime_ns))
         return results
 
-    def answered(self, name: str = "answered.txt") -> Counter[str]:
+    def answer_counts(self, name: str = "answered.txt") -> Counter[str]:
         path = self.folder / name
         return Counter(path.read_text().split("\n")[:-1]) if path.is_file() else Counter()
 
@@ -280,15 +282,15 @@ class Rounds:
         """Run the command undisturbed, twice: does it replace its output?"""
         self._seconds, self._changes = self._project.run_whole(self.command)
         self._units = self._project.units(self.command)
-        again = self._project.start(self.command).finish()
-        self._replaces = again.returncode == 0
+        second_run = self._project.start(self.command).finish()
+        self._replaces = second_run.returncode == 0
         assert self._units == self._project.units(self.command), self.command.name
         self._project = self._new_project()
 
     def kill(self) -> None:
         """Start the command, and kill it at a random time or at a random change of a file."""
         project, command, figures = self._project, self.command, self.figures
-        asked, stored = project.answered("asked.txt"), project.answered()
+        questions, stored = project.answer_counts("asked.txt"), project.answer_counts()
         may_refuse, existed = self._may_refuse(), (project.folder / command.output).is_file()
         process = project.start(command)
         if self.random.random() < 0.5:
@@ -297,18 +299,18 @@ class Rounds:
             project.await_changes(process, self.random.randint(1, max(1, self._changes)))
         is_running = not process.has_ended
         process.send_signal(signal.SIGKILL)
-        ended = process.finish()
+        result = process.finish()
         process.end()
-        if ended.returncode > 0 and not may_refuse:
-            self._note_failure(ended)
+        if result.returncode > 0 and not may_refuse:
+            self._note_failure(result)
         figures.kills += is_running
         figures.completed += not is_running
         _note_damage(figures, command, project)
         if existed and not (project.folder / command.output).is_file():
-            figures.lost += 1
+            figures.losses += 1
             figures.faults.append(f"{command.name}: {command.output} is gone")
         if command.asks and is_running:
-            _note_repeats(figures, command, project, asked, stored)
+            _note_repeats(figures, command, project, questions, stored)
         if not is_running:
             self._compare()
             # Half of the commands that replace an output are killed over the output of an earlier run.
@@ -318,9 +320,9 @@ class Rounds:
     def end(self) -> None:
         """Run the command to its end after the last kill."""
         may_refuse = self._may_refuse()
-        ended = self._project.start(self.command).finish()
-        if ended.returncode and not may_refuse:
-            self._note_failure(ended)
+        result = self._project.start(self.command).finish()
+        if result.returncode and not may_refuse:
+            self._note_failure(result)
         _note_damage(self.figures, self.command, self._project)
         self._compare()
 
@@ -331,10 +333,10 @@ class Rounds:
         """Return whether an earlier process wrote the output, and the command does not replace it."""
         return not self._replaces and (self._project.folder / self.command.output).exists()
 
-    def _note_failure(self, ended: Finished) -> None:
+    def _note_failure(self, result: Finished) -> None:
         self.figures.failed += 1
-        text = f"{ended.out[-800:]}{ended.err[-800:]}"
-        self.figures.faults.append(f"{self.command.name}: exit status {ended.returncode}: {text}")
+        text = f"{result.out[-800:]}{result.err[-800:]}"
+        self.figures.faults.append(f"{self.command.name}: exit status {result.returncode}: {text}")
 
     def _new_project(self) -> KilledProject:
         if self._projects:
@@ -346,7 +348,7 @@ class Rounds:
 
     def _compare(self) -> None:
         units = self._project.units(self.command)
-        self.figures.lost += max(0, self._units - units)
+        self.figures.losses += max(0, self._units - units)
         self.figures.corrupt += max(0, units - self._units)
         if units != self._units:
             self.figures.faults.append(f"{self.command.name}: {units} of {self._units} units")
@@ -366,10 +368,10 @@ def _note_repeats(
     stored: Counter[str],
 ) -> None:
     """Count the answers that an earlier, killed process stored, and that were asked for again."""
-    again = sum((project.answered("asked.txt") - before)[question] > 0 for question in stored)
-    if again > CONCURRENCY:
-        figures.lost += again - CONCURRENCY
-        figures.faults.append(f"{command.name}: {again} stored answers were asked for again")
+    repeats = sum((project.answer_counts("asked.txt") - before)[question] > 0 for question in stored)
+    if repeats > CONCURRENCY:
+        figures.losses += repeats - CONCURRENCY
+        figures.faults.append(f"{command.name}: {repeats} stored answers were asked for again")
 
 
 assert os.name == "posix", "signals of POSIX"

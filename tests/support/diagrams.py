@@ -133,15 +133,15 @@ def nine_steps() -> str:
     width, gap, top = 280, 40, 62
     canvas = Canvas("The nine steps of a validation", width=3 * width + 2 * gap + 40, height=300)
     for column, (title, steps) in enumerate(STEPS.items()):
-        left = 20 + column * (width + gap)
-        canvas.text(left + width / 2, 34, title, anchor="middle", classes="b")
+        x = 20 + column * (width + gap)
+        canvas.text(x + width / 2, 34, title, anchor="middle", classes="b")
         for number, lines in enumerate(steps):
             y = top + number * (BOX_HEIGHT + 22)
-            _box(canvas, Box(left, y, lines, width=width, colour=COLOURS[0] if column < 2 else GOOD))
+            _box(canvas, Box(x, y, lines, width=width, colour=COLOURS[0] if column < 2 else GOOD))
             if number:
-                _arrow(canvas, left + width / 2, y - 22, left + width / 2, y)
+                _arrow(canvas, x + width / 2, y - 22, x + width / 2, y)
         if column:
-            _arrow(canvas, left - gap, top + BOX_HEIGHT / 2, left, top + BOX_HEIGHT / 2)
+            _arrow(canvas, x - gap, top + BOX_HEIGHT / 2, x, top + BOX_HEIGHT / 2)
     return canvas.finish()
 
 
@@ -156,9 +156,9 @@ def _box(canvas: Canvas, box: Box) -> Box:
 def _arrow(canvas: Canvas, x1: float, y1: float, x2: float, y2: float) -> None:
     canvas.line(x1, y1, x2, y2, stroke=INK)
     length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
-    across, along = (x2 - x1) / length, (y2 - y1) / length
+    dx, dy = (x2 - x1) / length, (y2 - y1) / length
     wings = [
-        (x2 - ARROW * 1.6 * across + side * ARROW * along, y2 - ARROW * 1.6 * along - side * ARROW * across)
+        (x2 - ARROW * 1.6 * dx + side * ARROW * dy, y2 - ARROW * 1.6 * dy - side * ARROW * dx)
         for side in (1, -1)
     ]
     canvas.path([wings[0], (x2, y2), wings[1]], stroke=INK, width=1.5)

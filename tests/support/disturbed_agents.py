@@ -124,12 +124,12 @@ def configuration(*modes: str, perturbations: str) -> str:
 def cases(count: int) -> list[dict[str, Any]]:
     """Return questions for a price or an owner, alternating."""
     owners = ("Kim Lee", "Ana Ruiz", "Tom Berg", "Eva Novak", "Li Wei")
-    made = []
+    result = []
     for number in range(1, count + 1):
         code, is_price = f"E{number}", number % 2 == 1
-        made.append({
+        result.append({
             "key": code.lower(),
             "prompt": f"What does {code} cost?" if is_price else f"Who is the owner of {code}?",
             "condition": f'"{20 + 7 * number}.{10 + number}"' if is_price else f'"{owners[number % 5]}"',
         })  # fmt: skip
-    return made
+    return result

@@ -58,17 +58,17 @@ class NearWordAligner:
         return [self._matches(text, source) for text, source in pairs]
 
     def _matches(self, text: str, source: str) -> list[TokenMatch]:
-        places = {}
+        positions = {}
         for place, match in enumerate(re.finditer(r"\w+", source.lower())):
-            places.setdefault(match[0], (place, match.start()))
+            positions.setdefault(match[0], (place, match.start()))
         matches = []
         for match in re.finditer(r"\w+", text.lower()) if len(text.lower()) == len(text) else ():
-            place, position = places.get(match[0], (0, 0))
+            place, position = positions.get(match[0], (0, 0))
             matches.append(
                 TokenMatch(
                     start=match.start(),
                     end=match.end(),
-                    similarity=1.0 if match[0] in places else 0.2,
+                    similarity=1.0 if match[0] in positions else 0.2,
                     place=place,
                     position=position,
                 )

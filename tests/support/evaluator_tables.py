@@ -57,9 +57,9 @@ _BY_INPUT = {
 def by_need() -> dict[str, list[str]]:
     """Return what a test case has, to the evaluators that use it."""
     groups = {need: names.split() for need, names in _BY_NEED.items()}
-    listed = {id for ids in groups.values() for id in ids}
+    known_ids = {id for ids in groups.values() for id in ids}
     for id, spec in _specs().items():
-        if id not in listed:
+        if id not in known_ids:
             need = next((_BY_INPUT[name] for name in _BY_INPUT if name in spec.needs), _FORM)
             groups[need].append(id)
     return groups
@@ -162,13 +162,13 @@ def _metrics(spec: EvaluatorSpec) -> Iterator[str]:
     if spec.id not in _NAMED_ONLY and len(spec.metrics) <= _MAX_DESCRIBED:
         for metric in spec.metrics:
             kind = f" ({_kind(metric)})" if _kind(metric) else ""
-            yield f"* {_shown(metric)}{kind}: {_sentence(metric)}"
+            yield f"* {_key_with_threshold(metric)}{kind}: {_sentence(metric)}"
         return
     by_kind: dict[str, list[str]] = {}
     for metric in spec.metrics:
-        by_kind.setdefault(_kind(metric), []).append(_shown(metric))
-    named = (f"{', '.join(names)}{f' ({kind})' if kind else ''}" for kind, names in by_kind.items())
-    yield f"Metrics: {'; '.join(named)}."
+        by_kind.setdefault(_kind(metric), []).append(_key_with_threshold(metric))
+    parts = (f"{', '.join(names)}{f' ({kind})' if kind else ''}" for kind, names in by_kind.items())
+    yield f"Metrics: {'; '.join(parts)}."
 
 
 def _is_boolean(spec: EvaluatorSpec) -> bool:
@@ -183,8 +183,8 @@ def _only_metric(spec: EvaluatorSpec) -> Iterator[str]:
     """Yield the metric of an evaluator whose metrics are not listed; one like its id has no mention."""
     if _is_boolean(spec):
         yield "Boolean."
-    elif _has_one_plain_metric(spec) and _shown(spec.primary) != f"`{spec.id}`":
-        yield f"Metric: {_shown(spec.primary)}."
+    elif _has_one_plain_metric(spec) and _key_with_threshold(spec.primary) != f"`{spec.id}`":
+        yield f"Metric: {_key_with_threshold(spec.primary)}."
 
 
 def _needs(spec: EvaluatorSpec) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _needs(spec: EvaluatorSpec) -> Iterator[str]:
         yield f"Needs: {needs}."
 
 
-def _shown(metric: Metric) -> str:
+def _key_with_threshold(metric: Metric) -> str:
     """Return the key of a metric, with its threshold where it is not the usual one."""
     has_default = (metric.threshold, metric.better) == (0.75, "higher")
     return f"`{metric.key}`" if has_default else _bound(metric)

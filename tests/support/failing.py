@@ -30,12 +30,12 @@ def planted_texts(seed: int, *, failures: int, passes: int, words: int = 6) -> t
     rng = np.random.default_rng(seed)
     texts, causes = [], []
     for number in range(failures + passes):
-        own = (
+        vocabulary = (
             CAUSES[number % len(CAUSES)].split()
             if number < failures or rng.random() < 0.5
             else COMMON.split()
         )
-        texts.append(" ".join([*rng.choice(own, words), *rng.choice(COMMON.split(), 12 - words)]))
+        texts.append(" ".join([*rng.choice(vocabulary, words), *rng.choice(COMMON.split(), 12 - words)]))
         causes.append(number % len(CAUSES) if number < failures else -1)
     return texts, causes
 

@@ -120,7 +120,7 @@ def serving(
             raise AssertionError("the guard did not stop")
 
 
-def served(
+def guard_service(
     folder: Path,
     children: Children,
     *options: str,

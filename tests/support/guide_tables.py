@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_evalstudio.core import guide_names
 from pytest_evalstudio.core.guide_names import EVALUATOR_CLASSES, EVALUATOR_NAMES, KNOWN_EVALUATORS, OPTIONS
-from support.table_rows import listed
+from support.table_rows import code_list
 
 
 def evaluators() -> Iterator[tuple[str, ...]]:
@@ -28,13 +28,13 @@ def _words(title: str) -> str:
 def options() -> Iterator[tuple[str, ...]]:
     """Yield evaluators, name in the guide and name here of each option that is called differently."""
     for option in OPTIONS:
-        ours = f"`{option.ours}`"
+        own_name = f"`{option.ours}`"
         if option.ours == guide_names.JUDGE_MODEL:
-            ours += f" for a `[[model]]`, `{guide_names.JUDGE_CONNECTION}` for a `[connection.NAME]`"
+            own_name += f" for a `[[model]]`, `{guide_names.JUDGE_CONNECTION}` for a `[connection.NAME]`"
         for name, value in option.implies.items():
-            ours += f', and `{name} = "{value}"` where it is not given'
+            own_name += f', and `{name} = "{value}"` where it is not given'
         names = ", ".join(f"`{id}`" for id in option.evaluators) or "all of the guide's"
-        yield f"`{option.guide}`", names, ours
+        yield f"`{option.guide}`", names, own_name
 
 
 def others() -> Iterator[tuple[str, ...]]:
@@ -60,4 +60,4 @@ def others() -> Iterator[tuple[str, ...]]:
 
 def _pairs(place: str, names: Mapping[str, str]) -> tuple[str, ...]:
     """Return one row for names in the guide and, in the same order, names here."""
-    return place, listed(list(names)), listed(list(names.values()))
+    return place, code_list(list(names)), code_list(list(names.values()))

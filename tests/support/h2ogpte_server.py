@@ -167,8 +167,8 @@ class H2OGPTe:
         stats = {"llm": "served-1", "input_tokens": 10, "output_tokens": 5, "cost": 0.25}
         metas = [{"message_type": "usage_stats", "content": json.dumps(stats)}]
         if self.files:
-            listed = json.dumps([{id: name} for id, (name, _) in self.files.items()])
-            metas.append({"message_type": "agent_files", "content": listed})
+            names = json.dumps([{id: name} for id, (name, _) in self.files.items()])
+            metas.append({"message_type": "agent_files", "content": names})
         return Response(metas)
 
     def _file(self, request: Request, path: list[str], query: Any) -> Response:

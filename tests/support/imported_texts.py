@@ -45,7 +45,7 @@ def importer_functions() -> Mapping[str, Callable[[str], object]]:
                 kind, ".json", _exported(kind, text)
             )
     functions["beir"] = _imported_judgements
-    functions[H2O_SONAR] = lambda text: _imported(H2O_SONAR, ".json", _own(text))
+    functions[H2O_SONAR] = lambda text: _imported(H2O_SONAR, ".json", _dataset_file(text))
     functions[TABLE] = lambda text: _imported(TABLE, ".csv", _table(text))
     return functions
 
@@ -125,7 +125,7 @@ def _exported(kind: str, text: str) -> str:
     return json.dumps(records)
 
 
-def _own(text: str) -> str:
+def _dataset_file(text: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "set.json"
         _dataset(text).save(path)

@@ -89,13 +89,13 @@ def score(id: str, judge: Any) -> Outcome:
 
 def questions() -> Iterator[tuple[str, Question]]:
     """The questions of all evaluators, each template once, and that of the arena."""
-    seen = set()
+    prompts = set()
     for id in JUDGES:
         recorder = Recorder()
         score(id, recorder)
         for question in recorder.questions:
-            if question.prompt not in seen:
-                seen.add(question.prompt)
+            if question.prompt not in prompts:
+                prompts.add(question.prompt)
                 yield id, question
     yield "arena", question_of(GAME)
 

@@ -27,19 +27,21 @@ def judge_service(replied: Callable[[str], Reply]) -> Iterator[tuple[str, Callab
     Args:
         replied: reply to a prompt; a function of a module.
     """
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs, replied), daemon=True)
+    parent_end, child_end = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(
+        target=_serve, args=(child_end, replied), daemon=True
+    )
     process.start()
-    url: str = ours.recv()
+    url: str = parent_end.recv()
 
-    def asked() -> Asked:
-        ours.send("asked")
-        return Asked(*ours.recv())
+    def traffic() -> Asked:
+        parent_end.send("asked")
+        return Asked(*parent_end.recv())
 
     try:
-        yield url, asked
+        yield url, traffic
     finally:
-        ours.send("stop")
+        parent_end.send("stop")
         process.join()
 
 

@@ -14,8 +14,8 @@ def words(text: str) -> set[str]:
 
 def share(premise: str, hypothesis: str) -> float:
     """Share of the hypothesis's words that the premise has."""
-    asked = words(hypothesis)
-    return len(asked & words(premise)) / len(asked) if asked else 0.0
+    claim_words = words(hypothesis)
+    return len(claim_words & words(premise)) / len(claim_words) if claim_words else 0.0
 
 
 class WordNli:
@@ -74,7 +74,7 @@ class WordLabels:
     def classify(self, texts: Sequence[str]) -> list[Mapping[str, float]]:
         self.calls.append(list(texts))
         return [
-            {label: 0.9 if words(text) & known else 0.01 for label, known in self._labels.items()}
+            {label: 0.9 if words(text) & vocabulary else 0.01 for label, vocabulary in self._labels.items()}
             for text in texts
         ]
 

@@ -36,10 +36,10 @@ class ScriptedJudge:
 
     def __call__(self, prompt: str) -> str:
         self.prompts.append(prompt)
-        actual = self._found(prompt)
+        actual = self._reply_to(prompt)
         return actual if isinstance(actual, str) else json.dumps(actual)
 
-    def _found(self, prompt: str) -> Any:
+    def _reply_to(self, prompt: str) -> Any:
         for words, reply in self._script.items():
             if words in prompt:
                 if isinstance(reply, Replies):
@@ -156,11 +156,11 @@ class SaidByTest:
         if reason := await admit():
             return Answer(error=reason)
         self.asked.append(prompt.text)
-        said = self._say(prompt)
+        reply = self._say(prompt)
         return (
-            said
-            if isinstance(said, Answer)
-            else Answer(text=said if isinstance(said, str) else json.dumps(said))
+            reply
+            if isinstance(reply, Answer)
+            else Answer(text=reply if isinstance(reply, str) else json.dumps(reply))
         )
 
     def keep(self, prompt: Prompt, answer: Answer) -> None:

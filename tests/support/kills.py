@@ -85,15 +85,15 @@ class Scene:
         ]
         return self.children.start(command, self.folder, is_group=True, prepare=prepare)
 
-    def asked(self, name: str = "asked.txt") -> Counter[str]:
+    def question_counts(self, name: str = "asked.txt") -> Counter[str]:
         """Return how often each question was asked, or answered."""
         path = self.folder / name
         return Counter(path.read_text().split()) if path.is_file() else Counter()
 
     def await_question(self, process: Child) -> None:
         """Wait until a run asks, and a random part of the time that it takes."""
-        before = self.asked().total()
-        process.wait_until(lambda: self.asked().total() > before, "the first question")
+        before = self.question_counts().total()
+        process.wait_until(lambda: self.question_counts().total() > before, "the first question")
         time.sleep(self.random.uniform(0.0, 0.5))
 
     def check_ended(self) -> None:
@@ -111,20 +111,20 @@ class Scene:
 
     def check_next_run(self) -> None:
         """Check that a run works without clean-up, and asks no question that was answered and stored."""
-        ended = self.start().finish()
-        assert ended.returncode == 0, ended.out
+        result = self.start().finish()
+        assert result.returncode == 0, result.out
         header, *items = [
             json.loads(line) for line in (self.folder / REPORT / "record.jsonl").read_text().splitlines()
         ]
         assert (len(items), header["interrupted"]) == (QUESTIONS, False)
         assert {item["verdict"] for item in items} == {"passed"}
         assert header["run_id"] in (self.folder / REPORT / PAGE).read_text()
-        left = [
+        remnants = [
             path.name
             for path in (self.folder / REPORT).iterdir()
             if path.name.endswith(".tmp") or path.name == "previous-report"
         ]
-        assert not left, left
+        assert not remnants, remnants
 
     def forget(self) -> None:
         """Forget stored answers and counts; the report stays."""
@@ -134,13 +134,13 @@ class Scene:
             (self.folder / name).unlink(missing_ok=True)
 
 
-def end_by(sent: signal.Signals, *arguments: str) -> Callable[[Scene], None]:
+def end_by(signal_number: signal.Signals, *arguments: str) -> Callable[[Scene], None]:
     """Return a round that sends a signal to the process of a run."""
 
     def play(scene: Scene) -> None:
         process = scene.start(*arguments)
         scene.await_question(process)
-        process.send_signal(sent)
+        process.send_signal(signal_number)
         process.finish()
         process.end()  # a killed run leaves its workers
 
@@ -167,24 +167,24 @@ def fill_the_disk(scene: Scene) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    ended = scene.start(prepare=limit).finish()
-    assert ended.returncode != 0, ended.out
+    result = scene.start(prepare=limit).finish()
+    assert result.returncode != 0, result.out
 
 
 def run_two_at_once(scene: Scene) -> None:
     """Start two runs in one folder at the same time: one works, the other is refused."""
     processes = [scene.start() for _ in range(2)]
-    ended = [process.finish() for process in processes]
-    codes = sorted(each.returncode for each in ended)
-    assert codes in ([0, 4], [0, 0]), ended  # [0, 0]: the second began when the first had ended
+    results = [process.finish() for process in processes]
+    codes = sorted(each.returncode for each in results)
+    assert codes in ([0, 4], [0, 0]), results  # [0, 0]: the second began when the first had ended
 
 
 def run_two_with_one_cache(scene: Scene) -> None:
     """Start two runs that share the answers cache: both work."""
     processes = [scene.start("--evalstudio-output", name) for name in (REPORT, "other-report")]
     for process in processes:
-        ended = process.finish()
-        assert ended.returncode == 0, ended.out
+        result = process.finish()
+        assert result.returncode == 0, result.out
 
 
 ROUNDS: dict[str, Callable[[Scene], None]] = {
@@ -213,18 +213,17 @@ def play(scene: Scene, name: str) -> None:
         scene.forget()
         ROUNDS[name](scene)
         scene.check_ended()
-        answered, asked = scene.asked("answered.txt"), scene.asked()
+        answers, questions = scene.question_counts("answered.txt"), scene.question_counts()
         scene.check_next_run()
-        again = sum((scene.asked() - asked)[question] for question in answered)
+        repeats = sum((scene.question_counts() - questions)[question] for question in answers)
         if name in ENDS:
-            assert again >= QUESTIONS - 4, (
-                f"{QUESTIONS - again} questions of a run that ended were not asked again"
+            assert repeats >= QUESTIONS - 4, (
+                f"{QUESTIONS - repeats} questions of a run that ended were not asked again"
             )
         elif name not in CAN_REPEAT:
-            assert again <= 4, (
-                f"{again} answered questions were asked again"
-            )  # 4 may have been on their way to the cache
-            assert max(scene.asked().values()) <= 2
+            # 4 may have been on their way to the cache
+            assert repeats <= 4, f"{repeats} answered questions were asked again"
+            assert max(scene.question_counts().values()) <= 2
 
 
 def children_of(pid: int) -> list[int]:

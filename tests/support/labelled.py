@@ -29,7 +29,7 @@ KEYS = {
 """Figures of a calibration."""
 
 
-def drawn(seed: int = 0, count: int = 120) -> tuple[list[float], list[int]]:
+def scores_and_labels(seed: int = 0, count: int = 120) -> tuple[list[float], list[int]]:
     """Scores, and labels that are good with a probability that rises with them."""
     rng = np.random.default_rng(seed)
     scores = rng.random(count)
@@ -56,8 +56,8 @@ def write_record(
         outcomes: dict[str, Any] = {"quality": {"status": "score", "scores": {"quality": value}}}
         if second:
             outcomes["length"] = score(second[number], "words")
-        named = list((categories or {}).get(number, ()))
-        builder.add(f"k{number}", "one", {"outcomes": outcomes, "categories": named}, verdicts={})
+        case_categories = list((categories or {}).get(number, ()))
+        builder.add(f"k{number}", "one", {"outcomes": outcomes, "categories": case_categories}, verdicts={})
     folder.mkdir(parents=True, exist_ok=True)
     return builder.write(folder)
 

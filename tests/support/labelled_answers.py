@@ -78,14 +78,14 @@ def drawn_scores(count: int = 120, seed: int = 0) -> list[float]:
     return [round(float(value), 4) for value in np.random.default_rng(seed).random(count)]
 
 
-def judged(cut: float = 0.6, *, doubt: float = 0.1) -> Callable[[str, float], int]:
+def judged(cutoff: float = 0.6, *, doubt: float = 0.1) -> Callable[[str, float], int]:
     """Somebody who calls answers good from a score on, and is of another mind on some near it, always the
     same ones.
     """
 
     def judge(key: str, score: float) -> int:
         shift = int(hashlib.sha256(key.encode()).hexdigest()[:6], 16) / 0xFFFFFF * 2 - 1
-        return int(score + doubt * shift >= cut)
+        return int(score + doubt * shift >= cutoff)
 
     return judge
 

@@ -29,8 +29,10 @@ class WordLanguageModel:
 
     def _read(self, passage: Passage) -> Likelihood:
         before = passage.before.split()
-        known = {*passage.instruction.split(), *before[-self._context :]}
-        tokens = tuple(-0.5 if word in known else -float(min(len(word), 20)) for word in passage.text.split())
+        known_words = {*passage.instruction.split(), *before[-self._context :]}
+        tokens = tuple(
+            -0.5 if word in known_words else -float(min(len(word), 20)) for word in passage.text.split()
+        )
         return Likelihood(tokens=tokens, is_cut=len(before) > self._context)
 
 

@@ -362,8 +362,8 @@ def _highlight(text: str) -> None:
     from pytest_evalstudio.core.outcomes import Fragment, Metric
     from pytest_evalstudio.report.highlight import segments
 
-    places = range(0, len(text), 1000)
-    fragments = [Fragment(start=place, end=place + 3, scores={"m": 0.1}) for place in places]
+    starts = range(0, len(text), 1000)
+    fragments = [Fragment(start=place, end=place + 3, scores={"m": 0.1}) for place in starts]
     segments(text, fragments, Metric("m", "M", threshold=0.5, primary=True))
 
 

@@ -41,37 +41,51 @@ def superlinear_shapes(
     function: Callable[[str], object], shapes: Sequence[str] = SHAPES, repeats: Sequence[int] = REPEATS
 ) -> dict[str, float]:
     """Return the shapes for which the time grows faster than permitted, with the ratio of the times."""
-    ratios = {shape: _ratio(function, shape, repeats) for shape in shapes}
+    ratios = {
+        shape: growth(function, lambda size, shape=shape: hostile_text(shape, size, next(_salts)), repeats)
+        for shape in shapes
+    }
     return {shape: ratio for shape, ratio in ratios.items() if ratio > MAX_RATIO}
 
 
-def _ratio(function: Callable[[str], object], shape: str, all_repeats: Sequence[int]) -> float:
-    """Return the ratio of the times of the long and the short text; 0 below the noise."""
+def growth(
+    function: Callable[[str], object],
+    text_of: Callable[[int], str],
+    all_repeats: Sequence[int] = REPEATS,
+    *,
+    sizes: tuple[int, int] = (SHORT, LONG),
+) -> float:
+    """Return the ratio of the times of the long and the short text; 0 below the noise.
+
+    Args:
+        text_of: makes a text of a size.
+        sizes: short and long one; the long one is four times as long.
+    """
+    short_size, long_size = sizes
     try:
-        short = _seconds(function, shape, SHORT)
+        short = _seconds(function, text_of(short_size))
     except TooSlow:
         return math.inf
-    if short <= NOISE_S * (SHORT / LONG) ** 2:
+    if short <= NOISE_S * (short_size / long_size) ** 2:
         return 0.0  # a quadratic function would stay below the noise with the long text, too
     # The median, since texts differ in what they cost, and the machine does other work.
     shorts, longs = [short], list[float]()
     ratio = math.inf
     for repeats in all_repeats:
         try:
-            longs += (_seconds(function, shape, LONG) for _ in range(repeats))
+            longs += (_seconds(function, text_of(long_size)) for _ in range(repeats))
         except TooSlow:
             return math.inf
         if median(longs) <= NOISE_S:
             return 0.0
-        shorts += (_seconds(function, shape, SHORT) for _ in range(repeats))
+        shorts += (_seconds(function, text_of(short_size)) for _ in range(repeats))
         ratio = median(longs) / median(shorts)
         if ratio <= MAX_RATIO:
             break
     return ratio
 
 
-def _seconds(function: Callable[[str], object], shape: str, size: int) -> float:
-    text = hostile_text(shape, size, next(_salts))
+def _seconds(function: Callable[[str], object], text: str) -> float:
     with _limited(LIMIT_S):
         gc.disable()  # its passes over the whole heap grow with the number of new objects
         try:

@@ -34,7 +34,7 @@ class LocalServer:
         grammar: forms that the server takes: "schema" and "object"; it refuses others.
         ignores_forms: whether it takes every form, and replies in prose all the same.
         usage: whether it reports tokens.
-        cut: whether it cuts every reply at its length.
+        is_cut: whether it cuts every reply at its length.
         content_is_null: whether a reply has thoughts in place of a text.
         forms: form of each request, as it was asked for.
     """
@@ -46,7 +46,7 @@ class LocalServer:
     grammar: tuple[str, ...] = ("schema", "object")
     ignores_forms: bool = False
     usage: bool = True
-    cut: bool = False
+    is_cut: bool = False
     content_is_null: bool = False
     forms: list[str] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -107,18 +107,18 @@ class LocalServer:
         return Response({"error": error}, status=400)
 
     def _ollama(self, reply: str) -> dict[str, Any]:
-        message = {"role": "assistant", "content": reply[:20] if self.cut else reply}
+        message = {"role": "assistant", "content": reply[:20] if self.is_cut else reply}
         if self.content_is_null:
             message |= {"content": None, "thinking": reply}
         tokens = {"prompt_eval_count": 10, "eval_count": 5} if self.usage else {}
-        reason = "length" if self.cut else "stop"
+        reason = "length" if self.is_cut else "stop"
         return {"model": "m", "message": message, "done": True, "done_reason": reason, **tokens}
 
     def _completion(self, reply: str) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": reply[:20] if self.cut else reply}
+        message: dict[str, Any] = {"role": "assistant", "content": reply[:20] if self.is_cut else reply}
         if self.content_is_null:
             message |= {"content": None, "reasoning_content": reply}
-        choice = {"index": 0, "message": message, "finish_reason": "length" if self.cut else "stop"}
+        choice = {"index": 0, "message": message, "finish_reason": "length" if self.is_cut else "stop"}
         tokens = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
         body = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
         return {**body, **({"usage": tokens} if self.usage else {})}

@@ -154,9 +154,9 @@ def _passes(
 
 
 def _run(mutant: Mutant | None, tests: Sequence[Path | str]) -> None:
-    with open(os.devnull, "w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
-        os.dup2(nowhere.fileno(), 2)
+    with open(os.devnull, "w") as sink:
+        os.dup2(sink.fileno(), 1)
+        os.dup2(sink.fileno(), 2)
     status = 1
     with contextlib.suppress(BaseException):
         if mutant is not None:

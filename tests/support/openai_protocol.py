@@ -69,7 +69,7 @@ class OpenAIFiles:
         self.statuses: dict[str, str] = {}
         self.fails = ""
         self.polls = 1
-        self.made = 0
+        self.creations = 0
         self.uploaded = 0
         self.runs = 0
         self._polled: dict[str, int] = {}
@@ -99,8 +99,8 @@ class OpenAIFiles:
 
     def _vector_stores(self, request: Request, rest: list[str]) -> Response | None:
         if not rest:
-            self.made += 1
-            id = f"vs_{self.made}"
+            self.creations += 1
+            id = f"vs_{self.creations}"
             self.stores[id] = []
             return Response(self._store(id))
         if rest[0] not in self.stores:

@@ -113,7 +113,7 @@ class ShownOutput:
     """A block of output, and what the commands print now."""
 
     block: Block
-    printed: str
+    text: str
     fault: str = ""
     """Reason why nothing of the output is shown, else ""."""
 
@@ -207,11 +207,11 @@ class Terminal:
     """A shell in a folder."""
 
     folder: Path
-    printed: str = ""
+    output: str = ""
     ports: dict[str, str] = field(default_factory=dict)
     """Port in the page to the one that is used."""
     _current: Path | None = None
-    _written: dict[Path, str] = field(default_factory=dict)
+    _contents: dict[Path, str] = field(default_factory=dict)
     _running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
@@ -235,12 +235,12 @@ class Terminal:
             with path.open("a", encoding="utf-8") as file:
                 file.write(f"\n{block.body}")
             return
-        before = self._written.get(path)
+        before = self._contents.get(path)
         if before not in (None, block.body) and "replace" not in block.marks:
             raise PageFault(f'{block.place}: {path.name} has another content already; mark it replace="yes"')
         if "replace" in block.marks and not path.exists():
             raise PageFault(f"{block.place}: there is no {path.name} to replace")
-        self._written[path] = block.body
+        self._contents[path] = block.body
         path.write_text(block.body, encoding="utf-8")
 
     def _change(self, block: Block, path: Path) -> None:
@@ -272,11 +272,11 @@ class Terminal:
                 check=False,
             )
             self._current = Path(place.read().strip() or self.current)
-        self.printed = result.stdout.replace(f"{self.current}/", "").replace(f"{self.folder}/", "")
+        self.output = result.stdout.replace(f"{self.current}/", "").replace(f"{self.folder}/", "")
         expected = int(block.marks.get("exit", 0))
         if "output_of" not in block.marks and result.returncode != expected:
             raise PageFault(
-                f"{block.place}: exit status {result.returncode}, not {expected}\n{commands}\n{self.printed}"
+                f"{block.place}: exit status {result.returncode}, not {expected}\n{commands}\n{self.output}"
             )
 
     def _start(self, block: Block, commands: str) -> None:
@@ -302,23 +302,23 @@ class Terminal:
 
     def shown_by(self, block: Block) -> ShownOutput:
         """Return the lines of the last output that a block shows."""
-        lines = _HEADER.sub("", self.printed).strip("\n").splitlines()
+        lines = _HEADER.sub("", self.output).strip("\n").splitlines()
         for mark, is_first in (("first", True), ("last", False)):
             text = block.marks.get(mark)
             if text is None:
                 continue
             number = next((number for number, line in enumerate(lines) if text in line), None)
             if number is None:
-                return self._nothing(block, mark)
+                return self._fault_output(block, mark)
             lines = lines[number:] if is_first else lines[: number + 1]
         if "lines" in block.marks:
             lines = [line for line in lines if re.search(block.marks["lines"], line)]
             if not lines:
-                return self._nothing(block, "lines")
+                return self._fault_output(block, "lines")
         return ShownOutput(block, "\n".join(line.rstrip() for line in lines) + "\n")
 
-    def _nothing(self, block: Block, mark: str) -> ShownOutput:
-        fault = f'{block.place}: no line has {mark}="{block.marks[mark]}"; change the mark\n{self.printed}'
+    def _fault_output(self, block: Block, mark: str) -> ShownOutput:
+        fault = f'{block.place}: no line has {mark}="{block.marks[mark]}"; change the mark\n{self.output}'
         return ShownOutput(block, block.body, fault)
 
     def close(self) -> None:
@@ -328,11 +328,11 @@ class Terminal:
             child.wait()
 
     def _environment(self) -> dict[str, str]:
-        kept = {
+        variables = {
             name: value for name, value in os.environ.items() if not name.startswith(("GITHUB_", "PYTEST_"))
         }
         return {
-            **kept,
+            **variables,
             "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
             "COLUMNS": "80",
             "NO_COLOR": "1",
@@ -347,11 +347,11 @@ def rewritten(page: Path, outputs: Sequence[ShownOutput]) -> str:
     If one differs, all are replaced, so that runs have the same id in all of them.
     """
     text = read(page)
-    if all(normalized(output.printed) == normalized(output.block.body) for output in outputs):
+    if all(normalized(output.text) == normalized(output.block.body) for output in outputs):
         return text
     for output in sorted(outputs, key=lambda output: output.block.span, reverse=True):
         start, end = output.block.span
-        body = re.sub(r"^(?=.)", output.block.indent, output.printed, flags=re.MULTILINE)
+        body = re.sub(r"^(?=.)", output.block.indent, output.text, flags=re.MULTILINE)
         text = text[:start] + body + text[end:]
     return text
 

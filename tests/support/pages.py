@@ -29,7 +29,7 @@ class Example:
     """An example of the documentation: its files, and the lines that the terminal shows."""
 
     files: dict[str, str] = field(default_factory=dict)
-    shown: list[str] = field(default_factory=list)
+    output_lines: list[str] = field(default_factory=list)
 
 
 def read(page: Path) -> str:
@@ -63,7 +63,7 @@ def _examples(kind: str) -> dict[str, Example]:
             if block["title"]:
                 example.files[block["title"]] = body
             else:
-                example.shown += body.splitlines()
+                example.output_lines += body.splitlines()
     return by_name
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.children import LONGEST_WAIT_S
+from support.command import evalstudio
 
 APP = """
 ANSWERS = {"2+2?": "It is 4.", "3+3?": "It is 6."}
@@ -31,6 +34,25 @@ name = "app"
 host = "python"
 target = "app:ask"
 """
+
+
+class PreparedProjects:
+    """Copies of projects whose preparation runs whole sessions: each is prepared for its first test alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def fill(self, project: Project, prepare: Callable[[Project], None]) -> Project:
+        """Fill the project's empty folder as a function of a module does, and return the project."""
+        copy = self._folder / f"{prepare.__module__}.{prepare.__qualname__}"
+        # Bytecode is left out: it may be taken for a file that a test writes in the same second.
+        ignored = shutil.ignore_patterns("__pycache__")
+        if copy.is_dir():
+            shutil.copytree(copy, project.folder, dirs_exist_ok=True)
+        else:
+            prepare(project)
+            shutil.copytree(project.folder, copy, ignore=ignored)
+        return project
 
 
 class Project:
@@ -85,7 +107,21 @@ class Project:
         )
 
     def run_command(self, *arguments: str) -> pytest.RunResult:
-        """Run the command `evalstudio` in a process of its own."""
+        """Run the command `evalstudio` in this process."""
+        start = time.perf_counter()
+        result = evalstudio(*arguments, folder=self.folder)
+        # Shown by pytest where the test fails.
+        sys.stdout.write(result.stdout)
+        sys.stderr.write(result.stderr)
+        return pytest.RunResult(
+            result.returncode,
+            result.stdout.splitlines(),
+            result.stderr.splitlines(),
+            time.perf_counter() - start,
+        )
+
+    def run_command_process(self, *arguments: str) -> pytest.RunResult:
+        """Run the command `evalstudio` in a process of its own, which it may end."""
         return self._pytester.run(sys.executable, "-m", "pytest_evalstudio.cli", *arguments)
 
     def run_inside(self, *arguments: str) -> pytest.RunResult:
@@ -98,10 +134,14 @@ class Project:
         return self._run_here(*arguments)
 
     def _run_here(self, *arguments: str) -> pytest.RunResult:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
             warnings.resetwarnings()  # those of this project are not the user's
             warnings.simplefilter("default")
-            return self._pytester.runpytest_inprocess(*arguments)
+            # Runs in processes of their own load the plugins of other packages, as the user's do.
+            patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            # Bytecode is taken for a file of the same size that a test writes in the same second.
+            patch.setattr(sys, "dont_write_bytecode", True)
+            return self._pytester.runpytest_inprocess("-p", "evalstudio", *arguments)
 
     def record(self, folder: str = "evalstudio-report") -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
         """Return the header, and the items by the part of their node ids after `::`."""

@@ -87,20 +87,20 @@ def ollama(request: Request) -> Response:
         return Response({"models": [{"model": "m:latest"}, {"model": "m2:latest"}]})
     if request.body.get("stream"):
         return ollama_parts(0.0)
-    return Response(ollama_part(ANSWER, done=True))
+    return Response(ollama_part(ANSWER, is_final=True))
 
 
-def ollama_part(text: str, *, done: bool) -> dict[str, Any]:
-    counts = {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": 5} if done else {}
-    head = {"model": "served-1", "created_at": "2025-01-01T00:00:00Z", "done": done}
+def ollama_part(text: str, *, is_final: bool) -> dict[str, Any]:
+    counts = {"done_reason": "stop", "prompt_eval_count": 10, "eval_count": 5} if is_final else {}
+    head = {"model": "served-1", "created_at": "2025-01-01T00:00:00Z", "done": is_final}
     return {**head, "message": {"role": "assistant", "content": text}, **counts}
 
 
 def ollama_parts(pause_s: float) -> Response:
     parts = [
-        ollama_part("The fee ", done=False),
-        ollama_part("is 5 USD.", done=False),
-        ollama_part("", done=True),
+        ollama_part("The fee ", is_final=False),
+        ollama_part("is 5 USD.", is_final=False),
+        ollama_part("", is_final=True),
     ]
     return Response(parts=[json.dumps(part).encode() + b"\n" for part in parts], pause_s=pause_s)
 

@@ -23,7 +23,7 @@ FUNCTION_WORDS = (
 VOWELS = "aeiou"
 
 
-def listed() -> set[str]:
+def typo_words() -> set[str]:
     """Return words of WordNet's tagged texts that a typo makes of another word of these texts."""
     attested = forms(find_wordnet())
     return {
@@ -88,5 +88,5 @@ def typos(word: str) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(textwrap.fill(" ".join(sorted(listed())), 110) + "\n", encoding="ascii")
+    TARGET.write_text(textwrap.fill(" ".join(sorted(typo_words())), 110) + "\n", encoding="ascii")
     sys.stdout.write(f"{TARGET}: {TARGET.stat().st_size} bytes\n")

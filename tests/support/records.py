@@ -111,7 +111,7 @@ class RecordBuilder:
     def __init__(
         self, *evaluators: dict[str, Any], models: tuple[str, ...] = ("one",), **header: Any
     ) -> None:
-        chosen = evaluators or (evaluator("quality"),)
+        entries = evaluators or (evaluator("quality"),)
         self.header: dict[str, Any] = {
             "kind": "run",
             "schema_version": 1,
@@ -126,7 +126,7 @@ class RecordBuilder:
                 {"path": "suite.json", "kind": "suite", "name": "Suite", "description": "made by hand"}
             ],
             "models": {f"m-{name}": model(name) for name in models},
-            "evaluators": {entry["id"]: entry for entry in chosen},
+            "evaluators": {entry["id"]: entry for entry in entries},
             "gates": [],
             "settings": {},
             **header,
@@ -138,10 +138,10 @@ class RecordBuilder:
 
         Verdicts are made from the first row's outcomes, against threshold 0.5, unless given.
         """
-        made = [self._row(key, run, row) for run, row in enumerate(rows or ({},), 1)]
+        row_records = [self._row(key, run, row) for run, row in enumerate(rows or ({},), 1)]
         verdicts = item.pop("verdicts", None)
         if verdicts is None:
-            verdicts = {id: self._verdict(id, outcome) for id, outcome in made[0]["outcomes"].items()}
+            verdicts = {id: self._verdict(id, outcome) for id, outcome in row_records[0]["outcomes"].items()}
         failed = any(verdict["passed"] is False for verdict in verdicts.values())
         broken = any(verdict["status"] == "error" for verdict in verdicts.values())
         entry = {
@@ -155,7 +155,7 @@ class RecordBuilder:
             "verdict": "error" if broken else "failed" if failed else "passed",
             "reason": "",
             "duration_s": 0.01,
-            "rows": made,
+            "rows": row_records,
             "verdicts": verdicts,
             "digest": {"parts": {"question": "0"}},
             **item,

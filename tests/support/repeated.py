@@ -31,6 +31,6 @@ def configured(project: Project, text: str = "", *, more: str = "") -> None:
     project.write("evalstudio.toml", f'evaluators = ["text_matching"]\n{text}\n{MODEL}{more}')
 
 
-def asked(project: Project) -> int:
+def question_count(project: Project) -> int:
     file = project.folder / "asked.txt"
     return len(file.read_text().splitlines()) if file.exists() else 0

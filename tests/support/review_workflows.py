@@ -31,7 +31,7 @@ def workflow(
         "steps": {"human_calibration": parameters} if parameters else {},
     }
     path.write_text(json.dumps({"evalstudio_workflow": content}), encoding="utf-8")
-    run = opened(path)
+    run = workflow_run(path)
     for spec in run.specs[:4]:
         home = run.folder_of(spec.id)
         clear(home)
@@ -55,14 +55,14 @@ def workflow(
     return path
 
 
-def opened(path: Path) -> WorkflowRun:
+def workflow_run(path: Path) -> WorkflowRun:
     return WorkflowRun(
         read_workflow(read_source(path)), path, configuration({}, folder=path.parent), Registry()
     )
 
 
 def session(path: Path, rater: str = "", **options: Any) -> ReviewSession:
-    return ReviewSession(WorkflowSample(opened(path), f"pytest {path.name}"), rater=rater, **options)
+    return ReviewSession(WorkflowSample(workflow_run(path), f"pytest {path.name}"), rater=rater, **options)
 
 
 def labels_file(path: Path) -> Path:

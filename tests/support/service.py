@@ -9,7 +9,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -92,6 +92,43 @@ class Service:
         return self.protocol(request)
 
 
+class _Server(ThreadingHTTPServer):
+    """Server whose threads end with it, also where a client keeps its connection open."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._connections: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def end_connections(self) -> None:
+        for connection in tuple(self._connections):
+            with suppress(OSError):
+                # Not `SSLSocket.shutdown`, which changes an object that a thread reads from.
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: clients hang up where a test wants them to."""
+
+
+_ENDED: list[_Server] = []
+
+
+def end_connections() -> None:
+    """End what is left of services that have ended; a client may close after its service."""
+    while _ENDED:
+        _ENDED.pop().end_connections()
+
+
 @contextmanager
 def running(
     protocol: Callable[[Request], Response],
@@ -105,15 +142,8 @@ def running(
     class Handler(handler or ServiceHandler):  # type: ignore[misc]
         pass
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        request_queue_size = 128
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """Say nothing: clients hang up where a test wants them to."""
-
     Handler.service = service  # type: ignore[attr-defined]
-    server = Server(("127.0.0.1", 0), Handler)
+    server = _Server(("127.0.0.1", 0), Handler)
     if tls is not None:
         # The handshake belongs to the thread of a connection: one that fails must not end the server.
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
@@ -126,6 +156,7 @@ def running(
         server.shutdown()
         server.server_close()
         thread.join()
+        _ENDED.append(server)
 
 
 class ServiceHandler(BaseHTTPRequestHandler):

@@ -26,7 +26,7 @@ def run_step(path: Path, step: str) -> None:
         step,
         provider=ModelProvider(registry=run.registry),
         cache=path.parent / "cache",
-        progress=lambda done, total, what: None,
+        progress=lambda count, total, what: None,
     )
 
 

@@ -15,6 +15,6 @@ def row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def listed(names: Sequence[str]) -> str:
+def code_list(names: Sequence[str]) -> str:
     """Return names as code, separated by commas."""
     return ", ".join(f"`{name}`" for name in names)

@@ -42,14 +42,14 @@ from pytest_evalstudio.formats.model_tables import ModelTable
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.hosts._replies import POINTERS
 from pytest_evalstudio.plugin.options import SUFFIXES
-from pytest_evalstudio.plugin.settings import DEFAULT_CACHE
+from pytest_evalstudio.run.settings import DEFAULT_CACHE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import evaluator_tables, guide_tables
 from support.api_markdown import markdown_of
 from support.documented import as_sentence, attribute_or_summary
-from support.table_rows import head, listed, row
+from support.table_rows import code_list, head, row
 
 DOCS = Path(__file__).parents[2] / "docs"
 NOT_IN_FILES = ("folder", "file")
@@ -104,7 +104,7 @@ def main() -> None:
 def with_tables(text: str) -> str:
     """Return a page with its tables as the code has them."""
     return _TABLE.sub(
-        lambda found: found["start"] + "\n".join(TABLES[found["name"]]()) + "\n" + found["end"], text
+        lambda match: match["start"] + "\n".join(TABLES[match["name"]]()) + "\n" + match["end"], text
     )
 
 
@@ -178,17 +178,17 @@ def hosts() -> Iterator[str]:
     for id in plugins:
         spec = plugins.spec(id)
         names = tuple(parameters(plugins.get(id)))
-        same = first_with[names]
+        first_id = first_with[names]
         base = of_chat if set(of_chat) < set(names) else ()
-        added = listed([name for name in names if name not in (*base, *_OF_NETWORK)])
-        shown = f"as `{_CHAT_HOST}`, and {added}" if base else added
+        added = code_list([name for name in names if name not in (*base, *_OF_NETWORK)])
+        option_text = f"as `{_CHAT_HOST}`, and {added}" if base else added
         yield row(
             f"`{id}`",
             "LLM or RAG" if spec.kind == "both" else spec.kind.upper(),
             "`resume`" if spec.caches else "`never`",
             _media(spec.media_types),
             _described(spec),
-            shown if same == id else f"as `{same}`",
+            option_text if first_id == id else f"as `{first_id}`",
         )
 
 
@@ -284,7 +284,7 @@ def ini_keys() -> Iterator[str]:
     yield from head("Key", "Meaning")
     for name, text, default in Options().ini:
         patterns = " ".join(f"`{pattern}`" for pattern in default or ())
-        more = f" Default: {patterns}, with the suffixes {listed(SUFFIXES)}." if patterns else ""
+        more = f" Default: {patterns}, with the suffixes {code_list(SUFFIXES)}." if patterns else ""
         yield row(f"`{name}`", f"{_meaning_of_option(name, text)}{more}")
 
 
@@ -294,7 +294,7 @@ _CONFIGURATION = {
     "models": "model connection prices guardrails allow_private_hosts",
     "files": "output cache baseline comparison run",
     "problems": "min_test_cases max_cost latency storage",
-    "parts": "cause judge perturbations perturbator pii arena tools trace scores",
+    "parts": "cause holdout judge perturbations perturbator pii arena tools trace scores",
     "local_models": """embeddings cross_encoder nli hallucination_model toxicity_model bias_model
         sentiment_model language_model""",
 }
@@ -318,22 +318,22 @@ def _configuration_rows(name: str, field: FieldInfo) -> Iterator[str]:
     if table is not None and not isinstance(default, int):
         key = f"{name}.NAME" if isinstance(default, dict) else name
         for inner, inner_field in table.model_fields.items():
-            shown = _default(inner_field.get_default(call_default_factory=True))
-            yield row(f"`{key}.{inner}`", shown, attribute_or_summary(table, inner))
+            value = _default(inner_field.get_default(call_default_factory=True))
+            yield row(f"`{key}.{inner}`", value, attribute_or_summary(table, inner))
         return
     meaning = attribute_or_summary(Configuration, name)
-    elsewhere = {
-        "evaluators": listed(DEFAULT_EVALUATORS),
+    defaults = {
+        "evaluators": code_list(DEFAULT_EVALUATORS),
         "output": f"`{REPORT_FOLDER}` in the working directory of pytest",
         "cache": f"`{DEFAULT_CACHE}` in pytest's root folder",
     }
-    if name in elsewhere:
-        yield row(f"`{name}`", elsewhere[name], meaning.partition(";")[0].rstrip(".") + ".")
+    if name in defaults:
+        yield row(f"`{name}`", defaults[name], meaning.partition(";")[0].rstrip(".") + ".")
         return
     yield row(f"`{field.alias or name}`", _default(default), meaning)
     for inner, inner_field in table.model_fields.items() if table is not None else ():
-        shown = "must be given" if inner_field.is_required() else _default(inner_field.default)
-        yield row(f"`{name}.{inner}`", shown, attribute_or_summary(table, inner))
+        value = "must be given" if inner_field.is_required() else _default(inner_field.default)
+        yield row(f"`{name}.{inner}`", value, attribute_or_summary(table, inner))
 
 
 def local_models() -> Iterator[str]:
@@ -432,8 +432,8 @@ def _keys_of(model: type[BaseModel]) -> Iterator[str]:
     yield from head("Key", "Default", "Meaning")
     for name, field in model.model_fields.items():
         default = field.get_default(call_default_factory=True)
-        shown = "none" if default in ("", [], {}, None) else _default(default)
-        yield row(f"`{field.alias or name}`", shown, attribute_or_summary(model, name).replace("|", "\\|"))
+        value = "none" if default in ("", [], {}, None) else _default(default)
+        yield row(f"`{field.alias or name}`", value, attribute_or_summary(model, name).replace("|", "\\|"))
 
 
 def reply_keys() -> Iterator[str]:

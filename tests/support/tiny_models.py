@@ -80,17 +80,17 @@ def save_tokenizer(folder: Path) -> Any:
     from transformers import PreTrainedTokenizerFast
 
     vocabulary = {word: place for place, word in enumerate([*SPECIAL, *WORDS])}
-    made = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    made.decoder = decoders.WordPiece()
-    made.post_processor = processors.TemplateProcessing(
+    word_piece = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    word_piece.normalizer = normalizers.BertNormalizer()
+    word_piece.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    word_piece.decoder = decoders.WordPiece()
+    word_piece.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=made,
+        tokenizer_object=word_piece,
         pad_token="[PAD]",
         unk_token="[UNK]",
         cls_token="[CLS]",

@@ -34,14 +34,16 @@ def write_wordnet(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     counts = []
     for part in _PARTS:
-        own = [entry for entry in SYNSETS if entry[0] == part]
-        offsets = _offsets(part, own)
-        (folder / f"data.{part}").write_text("".join(_line(part, entry, own, offsets) for entry in own))
-        (folder / f"index.{part}").write_text("".join(sorted(_index_lines(part, own, offsets))))
+        synsets = [entry for entry in SYNSETS if entry[0] == part]
+        offsets = _offsets(part, synsets)
+        (folder / f"data.{part}").write_text(
+            "".join(_line(part, entry, synsets, offsets) for entry in synsets)
+        )
+        (folder / f"index.{part}").write_text("".join(sorted(_index_lines(part, synsets, offsets))))
         (folder / f"{part}.exc").write_text(EXCEPTIONS[part])
         counts += [
             f"{word}%{_PARTS[part][1]}:{_FILE[part]:02d}:00:: 1 {count}\n"
-            for _, words, _ in own
+            for _, words, _ in synsets
             for word, count in words.items()
             if count
         ]
@@ -49,34 +51,34 @@ def write_wordnet(folder: Path) -> Path:
     return folder
 
 
-def _offsets(part: str, own: list) -> list[int]:
+def _offsets(part: str, synsets: list) -> list[int]:
     result, place = [], 0
-    for entry in own:
+    for entry in synsets:
         result.append(place)
-        place += len(_line(part, entry, own, [0] * len(own)))
+        place += len(_line(part, entry, synsets, [0] * len(synsets)))
     return result
 
 
-def _line(part: str, entry: tuple, own: list, offsets: list[int]) -> str:
+def _line(part: str, entry: tuple, synsets: list, offsets: list[int]) -> str:
     _, words, opposite = entry
     kind, _ = _PARTS[part]
     pointers = ""
     if opposite:
-        other = next(number for number, (_, others, _) in enumerate(own) if opposite in others)
+        other = next(number for number, (_, others, _) in enumerate(synsets) if opposite in others)
         pointers = f"! {offsets[other]:08d} {kind} 0101 "
-    listed = "".join(f"{word} 0 " for word in words)
+    word_list = "".join(f"{word} 0 " for word in words)
     frames = "01 + 02 00 " if part == "verb" else ""
-    place = offsets[own.index(entry)]
+    place = offsets[synsets.index(entry)]
     return (
-        f"{place:08d} {_FILE[part]:02d} {kind} {len(words):02x} {listed}{int(bool(opposite)):03d}"
+        f"{place:08d} {_FILE[part]:02d} {kind} {len(words):02x} {word_list}{int(bool(opposite)):03d}"
         f" {pointers}{frames}| made up  \n"
     )
 
 
-def _index_lines(part: str, own: list, offsets: list[int]) -> list[str]:
+def _index_lines(part: str, synsets: list, offsets: list[int]) -> list[str]:
     kind, _ = _PARTS[part]
     lines = []
-    for number, (_, words, opposite) in enumerate(own):
+    for number, (_, words, opposite) in enumerate(synsets):
         for word, count in words.items():
             pointer = "1 !" if opposite else "0"
             lines.append(f"{word} {kind} 1 {pointer} 1 {int(bool(count))} {offsets[number]:08d}  \n")

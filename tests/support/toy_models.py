@@ -16,7 +16,7 @@ def answered_by(bench: Bench, say: Callable[[str], str]) -> list[str]:
     Returns:
         The questions, as they are asked; what comes from the cache is not among them.
     """
-    asked: list[str] = []
+    questions: list[str] = []
 
     @host("toy", name="Toy", kind="both")
     @dataclass(kw_only=True)
@@ -27,14 +27,14 @@ def answered_by(bench: Bench, say: Callable[[str], str]) -> list[str]:
             """Nothing to prepare."""
 
         async def answer(self, prompt: Prompt) -> Answer:
-            asked.append(prompt.text)
+            questions.append(prompt.text)
             return Answer(text=say(prompt.text))
 
         async def close(self) -> None:
             """Nothing to close."""
 
     bench.registry.add_host(Toy)
-    return asked
+    return questions
 
 
 APP = {"model": [{"name": "app", "host": "toy"}]}

@@ -109,7 +109,7 @@ class Picky:
 
 def toy_registry() -> Registry:
     """A registry that knows the evaluators of this file too."""
-    known = Registry()
+    registry = Registry()
     for cls in (Reading, Counting, Answered, Picky):
-        known.add_evaluator(cls)
-    return known
+        registry.add_evaluator(cls)
+    return registry

@@ -61,21 +61,21 @@ class Bench:
         self.run = AskingRun.new()
 
     def work(self, step: str, *earlier: str) -> StepContext:
-        own = self.of(step)
-        own.mkdir(parents=True, exist_ok=True)
+        folder = self.of(step)
+        folder.mkdir(parents=True, exist_ok=True)
         return StepContext(
             workflow=self.workflow,
             config=self.config,
             registry=self.registry,
             base=self.folder,
             home=self.folder / "artifacts",
-            folder=own,
+            folder=folder,
             earlier={other: self.of(other) for other in earlier},
             figures={},
             documents=tuple(str(self.folder / name) for name in self.workflow.documents),
             cache=self.folder / "cache",
             provider=self.provider,
-            progress=lambda done, total, what: None,
+            progress=lambda count, total, what: None,
             run=self.run,
         )
 

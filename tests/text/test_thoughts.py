@@ -93,6 +93,6 @@ def test_false_keeps_the_whole_text() -> None:
     ],
 )
 def test_time_is_linear(unit: str) -> None:
-    started = time.process_time()
+    start = time.process_time()
     split_thoughts(unit * 40_000)
-    assert time.process_time() - started < 2
+    assert time.process_time() - start < 2

@@ -28,8 +28,8 @@ def test_a_change_in_the_middle_of_a_long_answer_has_a_window_and_gaps_with_thei
     assert (pieces[2].text, pieces[3].text) == ("15.00", "22.00")
     assert len(pieces[1].text) <= WINDOW_CHARS / 2 + 1
     assert pieces[1].text.endswith("It costs £")
-    shown = len((pieces[1].text + pieces[4].text).split())
-    assert pieces[0].words + pieces[5].words + shown == 2 * len(PADDING.split()) + 3
+    word_count = len((pieces[1].text + pieces[4].text).split())
+    assert pieces[0].words + pieces[5].words + word_count == 2 * len(PADDING.split()) + 3
     assert pieces[0].note == f"… {pieces[0].words} words unchanged …"
 
 

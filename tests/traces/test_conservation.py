@@ -168,11 +168,11 @@ class TestToolSpans:
 
 
 def test_a_call_that_the_next_request_repeats_with_another_id_is_one() -> None:
-    again = [user("Fee?"), assistant("", {**FIND, "id": "fc_1"}), RESULT]
+    repeat = [user("Fee?"), assistant("", {**FIND, "id": "fc_1"}), RESULT]
     row = row_of(
         span(1, AGENT, seconds=9),
         span(2, model([user("Fee?")], assistant("", FIND)), parent=1),
-        span(3, model(again, assistant("Ok.")), parent=1, start_s=6),
+        span(3, model(repeat, assistant("Ok.")), parent=1, start_s=6),
     )
     assert [(call.id, call.result) for call in row.tool_calls] == [("c1", "30 USD")]
 
@@ -186,9 +186,12 @@ class TestParts:
         text = {"type": "text", "content": "30 USD"}
         answer = {"role": "assistant", "parts": [call, response, text]}
         row = row_of(span(1, model([user("Fee?")], answer)))
-        [made] = row.tool_calls
-        assert (row.actual_output, made.name, made.id) == ("30 USD", "web_search", "s1")
-        assert (made.arguments, json.loads(made.result or "")) == ({"query": "fee"}, {"results": ["30 USD"]})
+        [tool_call] = row.tool_calls
+        assert (row.actual_output, tool_call.name, tool_call.id) == ("30 USD", "web_search", "s1")
+        assert (tool_call.arguments, json.loads(tool_call.result or "")) == (
+            {"query": "fee"},
+            {"results": ["30 USD"]},
+        )
 
     @pytest.mark.parametrize(
         ("part", "name"),
@@ -280,7 +283,7 @@ class TestAgentsOfARequest:
         assert [turn.prompt for turn in row.turns] == ["Fee?", "And abroad?"]
 
     def test_the_calls_and_chunks_of_both_are_kept_with_their_steps(self) -> None:
-        found = [
+        retrievals = [
             span(
                 10 + number,
                 {
@@ -300,7 +303,7 @@ class TestAgentsOfARequest:
             )
             for parent in (2, 4)
         ]
-        row = row_of(*self.spans(("Fee?", "fees"), ("Fee?", "30 USD")), *found, *used)
+        row = row_of(*self.spans(("Fee?", "fees"), ("Fee?", "30 USD")), *retrievals, *used)
         assert (row.context, row.context_sources) == (["1 USD", "2 USD"], ["d1", "d2"])
         assert [step.documents for step in row.steps if step.kind == "retrieval"] == [(0,), (1,)]
         assert [row.tool_calls[step.call or 0].name for step in row.steps if step.kind == "tool"] == [
@@ -332,13 +335,16 @@ class TestQuestions:
         assert "not imported: text of a question that is JSON (1 time): " in capsys.readouterr().out
 
     def test_that_are_cut_off_are_named(self, capsys: pytest.CaptureFixture[str]) -> None:
-        cut = json.dumps([user("Fee? " + "x" * 100)])[:60]
-        spans = [span(1, {**chat("", "30 USD"), INPUT: cut}), span(2, chat("Fee?", "5"), trace="ab" * 16)]
+        fragment = json.dumps([user("Fee? " + "x" * 100)])[:60]
+        spans = [
+            span(1, {**chat("", "30 USD"), INPUT: fragment}),
+            span(2, chat("Fee?", "5"), trace="ab" * 16),
+        ]
         row = row_of(*spans)
         assert row.input == "Fee?"
-        printed = capsys.readouterr().out
-        assert f"not imported: value of {INPUT!r} (1 time): " in printed
-        assert "row without a question (1 time)" in printed
+        output = capsys.readouterr().out
+        assert f"not imported: value of {INPUT!r} (1 time): " in output
+        assert "row without a question (1 time)" in output
 
 
 class TestLoneSurrogates:
@@ -350,11 +356,11 @@ class TestLoneSurrogates:
         assert (row.input, row.actual_output) == ("Fee?\ufffd", "30 USD\ufffd")
         assert [call.name for call in row.tool_calls] == ["find"]
 
-    @pytest.mark.parametrize("cut", ['"\\ud83d"', "\ud83d"])
-    def test_in_a_line_cost_one_character(self, cut: str) -> None:
+    @pytest.mark.parametrize("broken_text", ['"\\ud83d"', "\ud83d"])
+    def test_in_a_line_cost_one_character(self, broken_text: str) -> None:
         first = json.dumps(batch([span(1, chat("Fee?", "30 USD"), name="X")]))
         second = json.dumps(batch([span(2, chat("Fee 2?", "5"), trace="ab" * 16)]))
-        line = first.replace('"X"', cut if cut[0] == '"' else f'"{cut}"')
+        line = first.replace('"X"', broken_text if broken_text[0] == '"' else f'"{broken_text}"')
         Path("t.jsonl").write_bytes(f"{line}\n{second}\n".encode("utf-8", "surrogatepass"))
         assert main(["import", "traces", "t.jsonl", "-o", "lab.json"]) == 0
         assert [row.input for row in TestLab.load("lab.json").dataset.inputs] == ["Fee?", "Fee 2?"]

@@ -65,9 +65,9 @@ def test_a_faulty_span_is_reported_with_its_place_and_the_others_are_read(
     text = json.dumps(batch([GOOD, "?"])).replace('"?"', FAULTY_SPANS[name])
     Path("t.jsonl").write_text(text, encoding="utf-8")
     assert main(["import", "traces", "t.jsonl", "-o", "lab.json"]) == 1
-    printed = capsys.readouterr().out
-    assert "t.jsonl byte " in printed
-    assert "Traceback" not in printed
+    output = capsys.readouterr().out
+    assert "t.jsonl byte " in output
+    assert "Traceback" not in output
     assert [row.input for row in TestLab.load("lab.json").dataset.inputs] == ["Fee?"]
 
 

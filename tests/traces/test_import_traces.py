@@ -174,12 +174,12 @@ def test_an_agent_is_one_row_with_its_calls_and_steps() -> None:
 
 
 def test_spans_of_a_trace_may_be_anywhere_in_the_files() -> None:
-    whole = row_of(batch(AGENT_RUN))
+    expected = row_of(batch(AGENT_RUN))
     first = write_lines("a.jsonl", *(batch([each]) for each in AGENT_RUN[:0:-1]))
     other = span(9, chat("Hello?", "Hi."), trace="ab" * 16)
     second = write_lines("b.jsonl", batch([other, AGENT_RUN[0]]))
     rows = {row.key: row for row in imported(first, second)}
-    assert rows[TRACE] == whole
+    assert rows[TRACE] == expected
     assert rows["ab" * 16].actual_output == "Hi."
 
 
@@ -497,7 +497,7 @@ def test_what_a_trace_does_not_say_is_missing_and_counted(capsys: pytest.Capture
     ]
     row = row_of(batch(spans))
     assert (row.actual_output, row.cost, row.usage, row.actual_duration) == ("", None, {}, 0.0)
-    printed = capsys.readouterr().out
+    output = capsys.readouterr().out
     for part in (
         "cost of a row (1 time)",
         "tokens of a row (1 time)",
@@ -508,7 +508,7 @@ def test_what_a_trace_does_not_say_is_missing_and_counted(capsys: pytest.Capture
         "row without a question (1 time)",
         "trace without a call of a model, tool or agent (1 time)",
     ):
-        assert f"not imported: {part}: " in printed
+        assert f"not imported: {part}: " in output
 
 
 def test_an_error_is_the_reason_of_a_missing_answer() -> None:

@@ -253,7 +253,7 @@ def test_a_connection_beyond_the_limit_is_closed(running: Receiver, store: SpanS
     first.close()
 
 
-def sent(running: Receiver, text: bytes, *, ends: bool = True) -> HTTPResponse:
+def send(running: Receiver, text: bytes, *, ends: bool = True) -> HTTPResponse:
     """Send bytes as they are, and return the response."""
     host, port = running.endpoint.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=120) as connection:
@@ -285,7 +285,7 @@ def test_a_body_in_chunks_is_read_as_exporters_of_node_send_it(
     body = json.dumps(batch(SPANS)).encode()
     encoding = b"Content-Encoding: gzip\r\n" if packed else b""
     content = in_chunks(gzip.compress(body) if packed else body, size)
-    assert sent(running, HEAD + encoding + b"\r\n" + content, ends=False).status == 200
+    assert send(running, HEAD + encoding + b"\r\n" + content, ends=False).status == 200
     assert store.collect(TRACE, [PARENT], 30).status == "complete"
 
 
@@ -316,11 +316,11 @@ def test_chunks_of_a_client_of_the_standard_library_are_read(running: Receiver, 
     ],
 )
 def test_malformed_chunks_are_refused(rest: bytes, status: int, running: Receiver) -> None:
-    assert sent(running, HEAD + rest).status == status
+    assert send(running, HEAD + rest).status == status
 
 
 def test_another_transfer_encoding_is_refused(running: Receiver) -> None:
-    assert sent(running, HEAD.replace(b"chunked", b"gzip, chunked") + b"\r\n").status == 400
+    assert send(running, HEAD.replace(b"chunked", b"gzip, chunked") + b"\r\n").status == 400
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,9 @@ def opened(file_path: str | Path) -> Iterator[RecordReader]:
         yield RecordReader(_unpacked(path, Path(folder)))
 
 
-def save(reader: RecordReader, path: Path, *, saved: str, with_answers: bool = True) -> int:
+def save(
+    reader: RecordReader, path: Path, *, saved: str, with_answers: bool = True, compared_with: str = ""
+) -> int:
     """Write a baseline in place of the file, and return the number of its items.
 
     Kept are outcomes, scores, questions, expectations, answers and contexts; marks and details are not.
@@ -48,10 +50,16 @@ def save(reader: RecordReader, path: Path, *, saved: str, with_answers: bool = T
         path: of the baseline.
         saved: time, ISO 8601.
         with_answers: False leaves out answers and contexts; questions and expectations are kept.
+        compared_with: the baseline that the run was compared with, for a history.
     """
     count = 0
     run = msgspec.structs.replace(
-        reader.run, baseline=Baseline(saved=saved, has_answers=with_answers), steps={}, arena={}, causes={}
+        reader.run,
+        baseline=Baseline(saved=saved, has_answers=with_answers),
+        compared_with=compared_with,
+        steps={},
+        arena={},
+        causes={},
     )
     with replacing(path) as file:
         file.write(encode_line(run) + b"\n")
@@ -59,6 +67,12 @@ def save(reader: RecordReader, path: Path, *, saved: str, with_answers: bool = T
             file.write(encode_line(compact(item, with_answers=with_answers)) + b"\n")
             count += 1
     return count
+
+
+def baseline_key(run: Run) -> str:
+    """Return what tells a baseline from others; one that was saved or accepted anew is another one."""
+    saved = run.baseline.saved if run.baseline is not None else ""
+    return f"{run.run_id} {saved}".strip()
 
 
 def missing_parts(run: Run, outcomes: Mapping[str, int]) -> tuple[str, ...]:

@@ -105,8 +105,20 @@ def compare(
         renamed_files=base.renamed_files,
         dropped_evaluators=dropped,
         moved_thresholds=moved,
-        notes=(*_blind_spots(base, matched, moved), *_notes(base, new, not_run, dropped)),
+        notes=(
+            *_blind_spots(base, matched, moved),
+            *_notes(base, new, not_run, dropped),
+            *_halves(base.run, new.run),
+        ),
     )
+
+
+def _halves(base: Run, new: Run) -> Iterator[str]:
+    """Yield the gap between open and hidden half of each suite of the new run, and that of the base run."""
+    for path, entry in new.holdout.items():
+        base_entry = base.holdout.get(path)
+        before = f"; in the base run: {base_entry.sentence}" if base_entry is not None else ""
+        yield f"{path}: {entry.sentence}{before}"
 
 
 def _changed_tools(matched: Matched) -> tuple[ToolChange, ...]:

@@ -44,6 +44,8 @@ def comparison_details(comparison: Comparison) -> str:
     if comparison.segments:
         lines += [*(f"- {escaped(line)}" for line in segment_lines(comparison)), ""]
     lines += _metrics(comparison)
+    if comparison.budget is not None:
+        lines.append(f"- {comparison.budget.sentence}")
     lines += [f"- {escaped(note)}" for note in comparison.notes]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -25,7 +25,7 @@ ITEM_CLASSES: tuple[ItemClass, ...] = get_args(ItemClass)
 Verdict = Literal["worse", "inconclusive", "not worse"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the worst to the best."""
-FailReason = Literal["case", "mean", "gone", "unchecked", "inconclusive"]
+FailReason = Literal["case", "mean", "gone", "unchecked", "inconclusive", "uncompared"]
 MAX_PROMPT_CHARS = 20_000
 """Characters of a prompt's template that a comparison keeps."""
 Part = Literal[
@@ -359,6 +359,42 @@ class MovedThreshold(Struct, frozen=True, kw_only=True):
         return f"threshold of {self.metric} {self.base:g} -> {self.new:g}"
 
 
+_MAX_EVIDENCE = 1_000
+"""Evidence that is shown as a number; it grows exponentially."""
+
+
+class LookBudget(Struct, frozen=True, kw_only=True):
+    """Error budget of all runs that were compared with one baseline.
+
+    Attributes:
+        look: number of this run among them, from 1.
+        spent: share of the budget that they have used.
+        evidence: largest one that a metric dropped, divided by the number of metrics.
+        needed: evidence from which on a metric is worse.
+    """
+
+    look: int
+    spent: float
+    evidence: float
+    needed: float
+
+    @property
+    def sentence(self) -> str:
+        """Return the budget in one line.
+
+        >>> LookBudget(look=12, spent=12 / 13, evidence=1.71, needed=20.0).sentence
+        'look 12 at this baseline: 92 % of the error budget is spent, evidence of a drop 1.7 of 20'
+        >>> LookBudget(look=1, spent=0.5, evidence=35_000.0, needed=20.0).sentence
+        'look 1 at this baseline: 50 % of the error budget is spent, evidence of a drop over 1,000 of 20'
+        """
+        spent = f"{self.spent:.0%}".replace("%", " %")
+        evidence = f"{self.evidence:.2g}" if self.evidence < _MAX_EVIDENCE else f"over {_MAX_EVIDENCE:,}"
+        return (
+            f"look {self.look} at this baseline: {spent} of the error budget is spent, evidence of a drop"
+            f" {evidence} of {self.needed:g}"
+        )
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
     """All that a comparison says.
 
@@ -396,6 +432,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         dropped_evaluators: ids of evaluators of the base run that the new run has not got.
         moved_thresholds: thresholds that differ, of metrics that decide.
         notes: sentences for people.
+        budget: of all looks at the baseline; None where each run has its own.
         fail_reasons: those for which the comparison fails the session of the new run.
     """
 
@@ -431,6 +468,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     dropped_evaluators: tuple[str, ...] = ()
     moved_thresholds: tuple[MovedThreshold, ...] = ()
     notes: tuple[str, ...] = ()
+    budget: LookBudget | None = None
     fail_reasons: tuple[FailReason, ...] = ()
 
     @property
@@ -448,13 +486,18 @@ class Comparison(Struct, frozen=True, kw_only=True):
         """Return why no metric decides, "" where one does."""
         if any(metric.decides for metric in self.metrics):
             return ""
-        if not self.matched and self.changed_tests:
+        if self.is_uncompared:
             return "every test changed"
         if self.unchecked:
             return "what decided before has no score any more"
         if not self.shared_evaluators:
             return "the runs have no evaluator in common"
         return "no primary or asserted metric has a score in both runs"
+
+    @property
+    def is_uncompared(self) -> bool:
+        """Return True if no case was compared, since the tests of all of them changed."""
+        return not self.matched and bool(self.changed_tests)
 
     @property
     def is_worse(self) -> bool:

@@ -73,7 +73,9 @@ def _happened(comparison: Comparison) -> str:
             f"no case changed its result, although {answers.changed:,} of {answers.compared:,} answers differ"
         )
     else:
-        first = "no case changed" if total else "no case was compared" if changed else _UNPAIRED
+        first = "no case was compared" if changed else _UNPAIRED
+        if total:
+            first = "no case changed"
     return "; ".join(
         filter(None, [first, *others, _worse_segment(comparison), changed, _unchecked(comparison)])
     )

@@ -58,6 +58,8 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
     if hidden > 0:
         yield f"  ... and {hidden} more"
     yield f"verdict: {comparison.verdict}"
+    if comparison.budget is not None:
+        yield f"  {comparison.budget.sentence}"
     deciding = [metric for metric in comparison.metrics if metric.decides]
     for metric in deciding:
         if metric.verdict != "not worse":

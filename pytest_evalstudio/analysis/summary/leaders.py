@@ -42,8 +42,13 @@ def leader_sentences(
         verb = "meets its" if len(meeting) == 1 else "meet their"
         yield (
             f"{len(meeting)} of {len(models)} models {verb} conditions:"
-            f" {listed_names([model.label for model in meeting])}."
+            f" {listed_names([_with_share(model) for model in meeting])}."
         )
+
+
+def _with_share(model: ModelSummary) -> str:
+    """Return a model with its passes where tests fail: the conditions are on means, gates and safety."""
+    return model.label if model.passed_all else f"{model.label} (passes {_share(model)})"
 
 
 def leaders(models: Sequence[ModelSummary], pairs: Sequence[PairedModels]) -> list[ModelSummary]:

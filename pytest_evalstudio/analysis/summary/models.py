@@ -24,7 +24,7 @@ from pytest_evalstudio.text.figures import counted, figure
 Conformity = Literal["meets conditions", "misses conditions", "not assessed"]
 OF_WORKFLOW = "one step of a workflow, whose report concludes by its deciding metrics and all steps"
 """Limit in the report of a step, which concludes nothing itself: two conclusions could differ."""
-MOST_UNJUDGED = 0.5
+MAX_UNJUDGED = 0.5
 """Share of asked test cases without a verdict above which the rest says nothing about the model."""
 FEW_CASES = 20
 """Below so many asked test cases a share of passes has an interval wider than 0.4."""
@@ -124,7 +124,7 @@ def _summary(
     )
     conformity: Conformity = "misses conditions" if missed else "meets conditions"
     is_judged = any(cell.assessment.state in ("meets", "misses") for cell in cells)
-    if not missed and not (is_judged and verdicts["error"] <= MOST_UNJUDGED * asked):
+    if not missed and not (is_judged and verdicts["error"] <= MAX_UNJUDGED * asked):
         conformity = "not assessed"
     if is_step:
         conformity, missed, limits = "not assessed", [], [OF_WORKFLOW, *missed, *limits]

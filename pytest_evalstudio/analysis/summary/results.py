@@ -19,7 +19,7 @@ from pytest_evalstudio.analysis.summary.models import ModelSummary, model_summar
 from pytest_evalstudio.analysis.summary.verdict import RunVerdict, run_name, verdict_of
 
 SCHEMA_VERSION = 1
-"""Of the summary in `interpretation.json`; a field that goes or changes its meaning raises it."""
+"""Version of the summary in `interpretation.json`; a field that goes or changes its meaning raises it."""
 _UNANSWERED = (CauseCode.NOT_ANSWERED, CauseCode.NOT_SUPPORTED)
 
 

@@ -83,7 +83,9 @@ def _decision(analysis: Analysis, comparison: Comparison | None) -> tuple[Outcom
             parts.append(f"{counted(error_count, 'error')}{of}")
         parts += [f"{counted(besides, 'test')} not by an evaluator"] if besides else []
         shorts = [f"{failed + besides:,} failed"] if failed or besides else []
-        short = ", ".join([*shorts, *([counted(error_count, "error")] if error_count else [])])
+        if error_count:
+            shorts = [*shorts, counted(error_count, "error")]
+        short = ", ".join(shorts)
         if run.session is not None and run.exit_status == 0:
             return "incomplete", f"TOLERATED – {', '.join(parts)}; pytest passed", short
         outcome = "failed" if failed or besides else "error"
@@ -144,6 +146,8 @@ def _comparison_failures(comparison: Comparison) -> Iterator[str]:
         yield f"{counted(comparison.items['gone'], 'case')} of the baseline gone"
     if "unchecked" in comparison.fail_reasons:
         yield f"{counted(comparison.unchecked_cases, 'case')} no longer checked"
+    if "uncompared" in comparison.fail_reasons:
+        yield "no case compared with the baseline, since every test changed"
     if "inconclusive" in comparison.fail_reasons:
         yield "comparison with the baseline inconclusive"
 

@@ -28,7 +28,7 @@ _OPENAI_URL = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starter:
-    """What `evalstudio init` writes for an application.
+    """Files that `evalstudio init` writes for an application.
 
     Attributes:
         tests: file that pytest runs.

@@ -52,7 +52,9 @@ def write_files(folder: Path, starter_files: Sequence[StarterFile]) -> list[Path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(file.text, encoding="utf-8")
     ignore = folder / ".gitignore"
-    return [*paths, *([ignore] if _ignore(ignore) else [])]
+    if _ignore(ignore):
+        paths = [*paths, ignore]
+    return paths
 
 
 def _ignore(path: Path) -> bool:

@@ -49,11 +49,13 @@ class Program:
         arguments: behind the Python of this process.
         folder: working directory.
         timeout_s: seconds after which it is interrupted.
+        private_variables: of the environment, which it does not get.
     """
 
     arguments: Sequence[str]
     folder: Path
     timeout_s: float
+    private_variables: Sequence[str] = ()
 
     async def run(self, report: Report | None = None) -> ProgramEnd:
         """Run the command; if this call is cancelled, the command is interrupted and ends first.
@@ -72,7 +74,7 @@ class Program:
                         stdin=asyncio.subprocess.DEVNULL,
                         stdout=file,
                         stderr=asyncio.subprocess.STDOUT,
-                        env={**os.environ, VARIABLE: str(events)},
+                        env={**self._environment(), VARIABLE: str(events)},
                         start_new_session=True,
                     )
                 except OSError as exc:
@@ -87,10 +89,20 @@ class Program:
                 await _end_process(process)
             return ProgramEnd(status=process.returncode or 0, output=_end_of(output), is_late=is_late)
 
+    def _environment(self) -> dict[str, str]:
+        return {name: value for name, value in os.environ.items() if name not in self.private_variables}
 
-def pytest_program(arguments: Sequence[str], folder: Path, timeout_s: float) -> Program:
+
+def pytest_program(
+    arguments: Sequence[str], folder: Path, timeout_s: float, private_variables: Sequence[str] = ()
+) -> Program:
     """Return a run of pytest that reports its progress."""
-    return Program(arguments=("-m", "pytest", "-p", MODULE, *arguments), folder=folder, timeout_s=timeout_s)
+    return Program(
+        arguments=("-m", "pytest", "-p", MODULE, *arguments),
+        folder=folder,
+        timeout_s=timeout_s,
+        private_variables=private_variables,
+    )
 
 
 async def _watched(process: asyncio.subprocess.Process, events: Path, report: Report | None) -> None:

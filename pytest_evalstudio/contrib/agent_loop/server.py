@@ -39,6 +39,9 @@ def build_server(workspace: Workspace) -> MCPServer:
     server: MCPServer = MCPServer("evalstudio", instructions=INSTRUCTIONS, log_level="ERROR")
     _add_reading_tools(server, workspace)
     _add_running_tools(server, workspace)
+    for part in workspace.parts:
+        for tool in part.tools:
+            _add(server, tool.call, _ASKS, name=tool.name, description=tool.description)
     _add_resources(server, workspace)
     return server
 
@@ -89,11 +92,21 @@ def _add_running_tools(server: MCPServer, workspace: Workspace) -> None:
         _add(server, tool, _ASKS)
 
 
-def _add(server: MCPServer, tool: Callable[..., Awaitable[str]], annotations: ToolAnnotations) -> None:
-    """Offer a function, whose docstring is the description."""
-    server.tool(description=inspect.getdoc(tool), annotations=annotations, structured_output=False)(
-        _with_errors(tool)
-    )
+def _add(
+    server: MCPServer,
+    tool: Callable[..., Awaitable[str]],
+    annotations: ToolAnnotations,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+) -> None:
+    """Offer a function, by default under its name, and with its docstring as the description."""
+    server.tool(
+        name=name,
+        description=description or inspect.getdoc(tool),
+        annotations=annotations,
+        structured_output=False,
+    )(_with_errors(tool))
 
 
 def _add_resources(server: MCPServer, workspace: Workspace) -> None:

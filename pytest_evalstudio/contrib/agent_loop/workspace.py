@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pytest_evalstudio.contrib.agent_loop.runs import Program, ProgramEnd, Report, pytest_program
 from pytest_evalstudio.contrib.agent_loop.texts import joined, line, paged, quoted, section
+from pytest_evalstudio.core.agent_part import AgentPart
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, unknown_name
 from pytest_evalstudio.record.reader import RecordReader, record_path
 from pytest_evalstudio.record.schema import Item
@@ -46,12 +47,14 @@ class Workspace:
         report: folder of the report of its runs.
         baseline: file or report that runs are compared with.
         limits: of the runs.
+        parts: what optional parts bring.
     """
 
     folder: Path
     report: Path
     baseline: Path
     limits: RunLimits = field(default_factory=RunLimits)
+    parts: tuple[AgentPart, ...] = ()
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock, init=False, repr=False)
     _runs: int = field(default=0, init=False, repr=False)
 
@@ -61,7 +64,8 @@ class Workspace:
         Raises:
             DataError: if the tests cannot be collected, or there is no such file.
         """
-        nodeids = await self._collected([self._argument(file)] if file else [])
+        collected = await self._collected([self._argument(file)] if file else [])
+        nodeids = [nodeid for nodeid in collected if not self._hides(nodeid)]
         if file:
             page_entries = paged([line(nodeid) for nodeid in nodeids], page, TESTS_ON_PAGE)
         else:
@@ -93,7 +97,7 @@ class Workspace:
             nodeids = await self._selected(files, cases)
             self._runs += 1
             arguments = ["-q", "--evalstudio-output", str(self.report), *self._compared(), "--", *nodeids]
-            program = pytest_program(arguments, self.folder, self.limits.seconds)
+            program = self._pytest(arguments, self.limits.seconds)
             before = self._stamp()
             run_end = await program.run(report)
             if self._stamp() == before:
@@ -171,7 +175,10 @@ class Workspace:
             arguments = ["explain", "--report", str(self.report), "--baseline", str(self.baseline), *cases]
             code = "import sys; from pytest_evalstudio.cli import main; sys.exit(main(sys.argv[1:]))"
             program = Program(
-                arguments=("-c", code, *arguments), folder=self.folder, timeout_s=self.limits.seconds
+                arguments=("-c", code, *arguments),
+                folder=self.folder,
+                timeout_s=self.limits.seconds,
+                private_variables=self._private_variables,
             )
             run_end = await program.run()
         if run_end.status not in _RAN:
@@ -193,7 +200,10 @@ class Workspace:
     async def _selected(self, files: Sequence[str], cases: Sequence[str]) -> list[str]:
         """Return what pytest is called with, after the limit of tests was checked."""
         arguments = [self._argument(file) for file in files]
-        nodeids = await self._collected(arguments)
+        collected = await self._collected(arguments)
+        nodeids = [nodeid for nodeid in collected if not self._hides(nodeid)]
+        if len(nodeids) < len(collected):
+            arguments = nodeids
         if cases:
             selection = [nodeid for nodeid in nodeids if _is_chosen(nodeid, cases)]
             for case in cases:
@@ -212,10 +222,20 @@ class Workspace:
 
     async def _collected(self, arguments: Sequence[str]) -> list[str]:
         options = ["--collect-only", "-q", "--no-header", "-p", "no:warnings", "--"]
-        run_end = await pytest_program([*options, *arguments], self.folder, COLLECTING_S).run()
+        run_end = await self._pytest([*options, *arguments], COLLECTING_S).run()
         if run_end.status not in (*_RAN, 5):  # 5: no tests
             raise DataError(f"the tests cannot be collected: {_last_lines(run_end)}")
         return [text for text in run_end.output.splitlines() if "::" in text and not text.startswith(" ")]
+
+    def _pytest(self, arguments: Sequence[str], timeout_s: float) -> Program:
+        return pytest_program(arguments, self.folder, timeout_s, self._private_variables)
+
+    @property
+    def _private_variables(self) -> tuple[str, ...]:
+        return tuple(name for part in self.parts for name in part.private_variables)
+
+    def _hides(self, nodeid: str) -> bool:
+        return any(part.hides(nodeid) for part in self.parts)
 
     def _argument(self, file: str) -> str:
         """Return a file of the project as an argument of pytest.
@@ -300,7 +320,9 @@ def _case_lines(record: RecordReader, item: Item) -> Iterator[str]:
         scores = ", ".join(
             f"{name} {figure(score)}" for name, score in verdict.scores.items() if score is not None
         )
-        state = "passed" if verdict.passed else "failed" if verdict.passed is False else verdict.status
+        state: str = verdict.status
+        if verdict.passed is not None:
+            state = "passed" if verdict.passed else "failed"
         yield f"{id}: {state}" + (f" ({scores})" if scores else "")
         yield from section(f"reason of {id}", verdict.reason if verdict.passed is not True else "")
     for row in item.rows[:1]:

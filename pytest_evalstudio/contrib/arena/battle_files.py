@@ -127,6 +127,6 @@ def _cell(value: str | float | tuple[str, ...] | None) -> str:
         return ""
     if isinstance(value, tuple):
         return json.dumps(value, ensure_ascii=False)
-    return (
-        inert(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
-    )
+    if isinstance(value, str):
+        return inert(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

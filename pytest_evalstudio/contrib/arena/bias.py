@@ -101,4 +101,6 @@ def _majority(counts: Counter[str]) -> str | None:
 
 def _side(preferred: str, battle: Battle) -> str:
     """Return the winner by the alphabetical order of the models, so that sides do not matter."""
-    return "tie" if not preferred else "first" if preferred == min(battle.models) else "second"
+    if not preferred:
+        return "tie"
+    return "first" if preferred == min(battle.models) else "second"

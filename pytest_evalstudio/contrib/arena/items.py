@@ -20,9 +20,9 @@ from pytest_evalstudio.judges.panel import Panel
 from pytest_evalstudio.plugin.display import clean_failure
 from pytest_evalstudio.plugin.items import RecordedItem
 from pytest_evalstudio.plugin.keys import recorded_outcome
-from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
 from pytest_evalstudio.record.schema import ArenaEntry, Tables
+from pytest_evalstudio.run.payload import Payload
 from pytest_evalstudio.scoring.answering import answered, requests_of
 from pytest_evalstudio.scoring.identifiers import safe_identifier
 from pytest_evalstudio.scoring.masking import masked
@@ -30,7 +30,7 @@ from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.collecting import EvalFileCollector
-    from pytest_evalstudio.plugin.services import Services
+    from pytest_evalstudio.run.services import Services
 
 NAME = "arena"
 

@@ -75,7 +75,9 @@ def choice_by_scores(reply: Mapping[str, Any]) -> str:
     the evidence for the other.
     """
     first, second, winner = reply["score_first"], reply["score_second"], reply["choice"]
-    better = "first" if first > second else "second" if second > first else winner
+    better = winner
+    if first != second:
+        better = "first" if first > second else "second"
     if winner == better:
         return ""
     return f"the choice is {winner}, and the scores are {first} (first) and {second} (second)"

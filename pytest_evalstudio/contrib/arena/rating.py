@@ -29,7 +29,7 @@ from pytest_evalstudio.stats.types import Floats, Integers, Interval
 ALPHA = 0.05
 MIN_PROMPTS = 30
 """Prompts below which a note says what the intervals rest on."""
-MOST_ROUNDS = 100_000
+MAX_ROUNDS = 100_000
 MAX_CATEGORIES = 20
 """Categories that are rated by themselves, those with the most games."""
 _DIGITS = 4
@@ -63,10 +63,10 @@ class RatingOptions:
             ("init", self.scale.initial, True),
         ):
             if not valid or not math.isfinite(value):
-                need = "more than 1" if name == "base" else "a number" if name == "init" else "more than 0"
+                need = {"base": "more than 1", "init": "a number"}.get(name, "more than 0")
                 raise ConfigurationError(f"{name} = {value:g}: must be {need}")
-        if not 1 <= self.rounds <= MOST_ROUNDS:
-            raise ConfigurationError(f"rounds = {self.rounds}: must be 1 to {MOST_ROUNDS:,}")
+        if not 1 <= self.rounds <= MAX_ROUNDS:
+            raise ConfigurationError(f"rounds = {self.rounds}: must be 1 to {MAX_ROUNDS:,}")
         if self.seed < 0:
             raise ConfigurationError(f"seed = {self.seed}: must be 0 or more")
 

@@ -141,9 +141,9 @@ class VoteSession:
             id = ids.get((battle.prompt_key, battle.models))
             if battle.rater == self.rater and id is not None and self._is_valid(battle, self._games[id]):
                 first = model_of(self._games[id].first)
-                votes[id] = (
-                    "tie" if not battle.preferred else "first" if battle.preferred == first else "second"
-                )
+                votes[id] = "first" if battle.preferred == first else "second"
+                if not battle.preferred:
+                    votes[id] = "tie"
         return votes
 
     def _is_valid(self, battle: Battle, game: Game) -> bool:

@@ -36,10 +36,10 @@ from pytest_evalstudio.formats.config import configuration
 from pytest_evalstudio.plugin.collecting import EvalFileCollector
 from pytest_evalstudio.plugin.items import EvalItem, RecordedItem
 from pytest_evalstudio.plugin.late_fixtures import evaluates
-from pytest_evalstudio.plugin.planning import PlannedFile
-from pytest_evalstudio.plugin.project import Project
 from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.schema import EvaluatorEntry, ModelEntry, RecordRow
+from pytest_evalstudio.run.planning import PlannedFile
+from pytest_evalstudio.run.project import Project
 from pytest_evalstudio.scoring.masking import masked
 from pytest_evalstudio.scoring.messages import has_misses, headline, skip_reason
 from pytest_evalstudio.scoring.model_provider import ModelProvider

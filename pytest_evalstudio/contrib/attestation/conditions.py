@@ -18,7 +18,7 @@ from pytest_evalstudio.formats.condition import (
 )
 
 Direction = Literal["same", "stricter", "weaker", "other"]
-"""Of an edit: "other" where neither can be shown."""
+"""Direction of an edit: "other" where neither can be shown."""
 _MAX_PAIRS = 20_000
 """Pairs of parts that are compared; more is not decided."""
 

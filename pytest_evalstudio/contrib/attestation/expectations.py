@@ -104,7 +104,9 @@ def _calls_edit(
 ) -> ExpectationEdit:
     name, old, new = "expected tool calls", _calls(before), _calls(after)
     if before is None or after is None:
-        direction: Direction = "same" if before is after else ("stricter" if before is None else "weaker")
+        direction: Direction = "stricter" if before is None else "weaker"
+        if before is after:
+            direction = "same"
         return ExpectationEdit(name, direction, old, new)
     if [(call.name, call.arguments) for call in before] != [(call.name, call.arguments) for call in after]:
         return ExpectationEdit(name, "other", old, new)

@@ -97,12 +97,11 @@ class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"{self.place}: {self.text}" if self.place else self.text
 
 
-class Verification(Struct, frozen=True, kw_only=True):
-    """Result of the verification of a run.
+class VerifiedFigures(Struct, frozen=True, kw_only=True):
+    """Figures of a verified run, as its attestation states them too.
 
     Attributes:
         base, head: commits; head is "" for the working tree.
-        record: SHA-256 of the record, "" without one.
         suites: path to SHA-256 of the protected suites.
         passed: cases of the protected revision that pass under its rules.
         total: cases that it would have run.
@@ -111,12 +110,21 @@ class Verification(Struct, frozen=True, kw_only=True):
 
     base: str
     head: str
-    record: str
     suites: dict[str, str]
     passed: int
     total: int
     asked: int
     findings: tuple[Finding, ...]
+
+
+class Verification(VerifiedFigures, frozen=True, kw_only=True):
+    """Result of the verification of a run.
+
+    Attributes:
+        record: SHA-256 of the record, "" without one.
+    """
+
+    record: str
 
     def of_kind(self, kind: FindingKind) -> tuple[Finding, ...]:
         """Return the findings of a kind."""

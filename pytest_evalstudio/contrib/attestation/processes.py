@@ -15,19 +15,12 @@ from msgspec import Struct
 
 from pytest_evalstudio.contrib.attestation.exchange import read, write
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.core.processes import clean_environment
 
 T = TypeVar("T", bound=Struct)
-_PREFIXES = ("PYTEST_", "EVALSTUDIO_", "PYTHON", "GITHUB_", "CI", "COV_")
-"""Of variables that could add options, plugins, modules or outputs."""
 _SHOWN_LINES = 15
 _SHOWN_BYTES = 8192
 _MAX_BYTES = 2 << 30
-
-
-def clean_environment() -> dict[str, str]:
-    """Return the environment without variables that could change what a session runs."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_PREFIXES)}
-    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONSAFEPATH": "1"}
 
 
 def run_module(module: str, request: Struct, kind: type[T], *, folder: Path, timeout_s: float) -> T:

@@ -30,7 +30,7 @@ _INI_FILES = (
     "tox.ini",
     "setup.cfg",
 )
-"""Of pytest, in the order of precedence."""
+"""Configuration files of pytest, in the order of precedence."""
 _LENIENT = {"unchecked": "fail", "incomplete_answers": "fail", "flips": "fail"}
 """Keys of a configuration whose strict value is this one."""
 _PLUGIN_OPTION = "-p"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from pytest_evalstudio.contrib.attestation.findings import Finding, Verdict, Verification
+from pytest_evalstudio.contrib.attestation.findings import Verdict, Verification, VerifiedFigures
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.core.reading import file_sha256, read_bytes
 from pytest_evalstudio.core.writing import write_whole
@@ -34,25 +34,15 @@ class Subject(Struct, frozen=True, kw_only=True):
     digest: dict[str, str]
 
 
-class Predicate(Struct, frozen=True, kw_only=True):
+class Predicate(VerifiedFigures, frozen=True, kw_only=True):
     """Result of a verification.
 
     Attributes:
-        base, head: commits; head is "" for a working tree.
-        suites: path to SHA-256 of the protected suites.
-        asked: cases that the application was asked about again.
         verified_at: ISO 8601, UTC.
         tool: name to version.
     """
 
     verdict: Verdict
-    base: str
-    head: str
-    suites: dict[str, str]
-    passed: int
-    total: int
-    asked: int
-    findings: tuple[Finding, ...]
     verified_at: str
     tool: dict[str, str]
 
@@ -86,14 +76,8 @@ def statement_of(verification: Verification, record: Path) -> Statement:
         subject=tuple(Subject(name=name, digest={"sha256": digest}) for name, digest in digests.items()),
         predicate_type=PREDICATE_TYPE,
         predicate=Predicate(
+            **{name: getattr(verification, name) for name in VerifiedFigures.__struct_fields__},
             verdict=verification.verdict,
-            base=verification.base,
-            head=verification.head,
-            suites=verification.suites,
-            passed=verification.passed,
-            total=verification.total,
-            asked=verification.asked,
-            findings=verification.findings,
             verified_at=now(),
             tool={TOOL: version(TOOL)},
         ),

@@ -19,9 +19,9 @@ from pytest_evalstudio.core.restored import RestorablePart, Restored
 from pytest_evalstudio.core.tool_calls import ToolCall
 from pytest_evalstudio.formats.config import CauseTable
 from pytest_evalstudio.formats.model_tables import ModelTable
-from pytest_evalstudio.plugin.planning import PlannedItem
 from pytest_evalstudio.record.causes import CauseCode, CausePart
 from pytest_evalstudio.record.schema import ModelEntry
+from pytest_evalstudio.run.planning import PlannedItem
 from pytest_evalstudio.scoring.confirming import repeat_passes
 from pytest_evalstudio.scoring.recorded import recorded
 from pytest_evalstudio.scoring.results import Result

@@ -14,13 +14,13 @@ from pytest_evalstudio.contrib.cause.wording import entry_of
 from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.plugins.host import Restores
 from pytest_evalstudio.formats.model_tables import ModelTable
-from pytest_evalstudio.plugin.pacing import AskedAhead
-from pytest_evalstudio.plugin.planning import PlannedItem
-from pytest_evalstudio.plugin.project import Project
-from pytest_evalstudio.plugin.services import Services
 from pytest_evalstudio.record.causes import CauseBasis, CauseCode, CauseEntry
 from pytest_evalstudio.record.revision import revision
 from pytest_evalstudio.record.schema import Tables
+from pytest_evalstudio.run.models import AskedAhead
+from pytest_evalstudio.run.planning import PlannedItem
+from pytest_evalstudio.run.project import Project
+from pytest_evalstudio.run.services import Services
 from pytest_evalstudio.scoring.pipeline import Pipeline, Progress
 from pytest_evalstudio.scoring.recorded import recorded
 from pytest_evalstudio.scoring.results import Result
@@ -32,7 +32,7 @@ Steps = Generator[Ask, Reply, Conclusion]
 
 
 class Explanation:
-    """Search for the causes of a run's regressions, a `plugin.follow_ups.FollowUp`.
+    """Search for the causes of a run's regressions, a `run.follow_ups.FollowUp`.
 
     Args:
         project: of the session.

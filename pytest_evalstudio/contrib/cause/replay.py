@@ -70,7 +70,7 @@ class Reply:
 
 
 class ReplayedModel(Protocol):
-    """A model that can be asked; `plugin.pacing.AskedAhead` is one."""
+    """A model that can be asked; `run.models.AskedAhead` is one."""
 
     @property
     def retrieves(self) -> bool | None: ...

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from pytest_evalstudio.core.errors import ConfigurationError
-from pytest_evalstudio.plugin.display import shown
+from pytest_evalstudio.scoring.masking import shown
 
 if TYPE_CHECKING:
     from pytest_evalstudio.contrib.guard.checking import Guard
     from pytest_evalstudio.plugin.late_fixtures import FixtureFunction
-    from pytest_evalstudio.plugin.project import Project
+    from pytest_evalstudio.run.project import Project
 
 
 class EvalGuard(Protocol):

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 GuardWord = Literal["reliable", "unreliable", "uncertain"]
-MOST_CHUNKS = 200
-MOST_CHECKS = 100
+MAX_CHUNKS = 200
+MAX_CHECKS = 100
 """Answers in one request."""
 
 
@@ -24,7 +24,7 @@ class CheckRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     question: str = ""
-    context: list[str] = Field(default_factory=list, max_length=MOST_CHUNKS)
+    context: list[str] = Field(default_factory=list, max_length=MAX_CHUNKS)
     answer: str
 
 
@@ -33,7 +33,7 @@ class BatchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    checks: list[CheckRequest] = Field(min_length=1, max_length=MOST_CHECKS)
+    checks: list[CheckRequest] = Field(min_length=1, max_length=MAX_CHECKS)
 
 
 class MetricCheck(BaseModel):

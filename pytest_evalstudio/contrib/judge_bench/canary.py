@@ -208,13 +208,11 @@ def drift_lines(comparison: Drift, since: str) -> Iterator[str]:
     directions = (
         f", {to_pass} to pass, {len(comparison.changed) - to_pass} to fail" if comparison.changed else ""
     )
-    verdict = (
-        "drift"
-        if comparison.is_drift
-        else "no drift beyond noise"
-        if comparison.changed or comparison.missing_after > comparison.missing_before
-        else "no drift"
-    )
+    verdict = "no drift"
+    if comparison.is_drift:
+        verdict = "drift"
+    elif comparison.changed or comparison.missing_after > comparison.missing_before:
+        verdict = "no drift beyond noise"
     yield f"{verdict}: {counts}{directions} ({p_text(comparison.p)})"
     for each in comparison.changed[:LISTED]:
         yield f"  {each.key}: passed in {percent(each.before)} of the rounds, now in {percent(each.after)}"

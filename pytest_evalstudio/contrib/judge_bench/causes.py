@@ -21,7 +21,7 @@ LOW_KAPPA = 0.6
 """Agreement below it is moderate at most (Landis and Koch, 1977)."""
 LOW_AGREEMENT = 0.8
 """Used where kappa is not defined: all labels, or all verdicts, are the same."""
-LEAST_FLIPS = 0.01
+MIN_FLIPS = 0.01
 """A probe is named if its lower bound of flips is higher."""
 MISSING = 0.1
 """Share of answers without a verdict from which on it is named."""
@@ -115,7 +115,7 @@ def _of_steady(
 def _of_probe(name: str, probe: JudgeProbe, repeats: JudgeProbe, wrong: set[Identity]) -> Cause | None:
     """Return the cause that a probe shows: more flips than when the same is asked again."""
     compared, flipped = probe.compared, probe.flipped
-    if not compared or wilson_interval(len(flipped), len(compared))[0] <= LEAST_FLIPS:
+    if not compared or wilson_interval(len(flipped), len(compared))[0] <= MIN_FLIPS:
         return None
     counts = f"{len(flipped)} of {len(compared)}"
     if name != REPEATS:

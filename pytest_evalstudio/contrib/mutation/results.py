@@ -40,14 +40,12 @@ class Advice(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Survivor(Struct, frozen=True, kw_only=True):
-    """Damaged answer that passes.
+class ChangedAnswer(Struct, frozen=True, kw_only=True):
+    """Changed answer of a case.
 
     Attributes:
-        removed, added: words that differ; "" where the whole answer does.
-        original, text: of the answer; of damaged calls, what was done to them is `added`.
-        passing: ids of the evaluators that pass it.
-        advice: None where no rule of this package knows one.
+        kind: of the change.
+        original, text: of the answer.
     """
 
     file: str
@@ -57,26 +55,31 @@ class Survivor(Struct, frozen=True, kw_only=True):
     kind: str
     original: str
     text: str
+
+
+class Survivor(ChangedAnswer, frozen=True, kw_only=True):
+    """Damaged answer that passes.
+
+    Attributes:
+        removed, added: words that differ; "" where the whole answer does. Of damaged calls, what was done to
+            them is `added`.
+        passing: ids of the evaluators that pass it.
+        advice: None where no rule of this package knows one.
+    """
+
     removed: str = ""
     added: str = ""
     passing: tuple[str, ...] = ()
     advice: Advice | None = None
 
 
-class FalseAlarm(Struct, frozen=True, kw_only=True):
+class FalseAlarm(ChangedAnswer, frozen=True, kw_only=True):
     """Right answer in another form that fails.
 
     Attributes:
         failing: ids of the evaluators that fail it.
     """
 
-    file: str
-    key: str
-    model: str
-    question: str
-    kind: str
-    original: str
-    text: str
     failing: tuple[str, ...] = ()
 
 

@@ -9,21 +9,20 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
     ANSWERED,
     SentenceIndex,
     bare_question,
-    is_cell_question,
     stems,
     without_choices,
 )
-from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, relevance, rivals, with_title
+from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, relevance, rivals
 from pytest_evalstudio.contrib.questions.parsing.pipeline import (
     available_pipeline,
     missing_pipeline,
     pipeline_language,
 )
+from pytest_evalstudio.contrib.questions.parsing.tables import cell_statements, named_row
 from pytest_evalstudio.contrib.questions.quantities import changed, pattern, quantities
 from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS, attack, obedience, planted_word
 from pytest_evalstudio.contrib.questions.rules.conditions import condition_of_answer, condition_without
 from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
-from pytest_evalstudio.contrib.questions.rules.tables import cell_statements
 from pytest_evalstudio.contrib.questions.words import content_words, share_in, word_set
 
 __all__ = [
@@ -41,9 +40,9 @@ __all__ = [
     "condition_of_answer",
     "condition_without",
     "content_words",
-    "is_cell_question",
     "is_natural",
     "missing_pipeline",
+    "named_row",
     "obedience",
     "pattern",
     "pipeline_language",
@@ -55,7 +54,6 @@ __all__ = [
     "rivals",
     "share_in",
     "stems",
-    "with_title",
     "without_choices",
     "word_set",
 ]

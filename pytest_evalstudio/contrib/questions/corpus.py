@@ -63,9 +63,14 @@ def corpus_chunks(
             raise EvaluationError(str(exc)) from None
         for part in parts:
             sentences = [
-                paragraph[start:end]
-                for paragraph in part.text.split("\n\n")
-                for start, end in prose_sentences(paragraph)
+                sentence for paragraph in part.text.split("\n\n") for sentence in _sentences(paragraph)
             ]
             for group in grouped(sentences, chunk_chars, overlap_chars):
                 yield CorpusChunk(sentences=tuple(group), document=document, page=part.page)
+
+
+def _sentences(paragraph: str) -> list[str]:
+    """Return the sentences of a paragraph; a table is one, although its cells may end with full stops."""
+    if paragraph.startswith("|"):
+        return [" ".join(paragraph.split())]
+    return [paragraph[start:end] for start, end in prose_sentences(paragraph)]

@@ -12,8 +12,6 @@ from pytest_evalstudio.core.plugins.generator import Corpus
 
 _WORD = re.compile(r"\w+(?:[.,'’]\w+)*")
 _LONGEST_ABBREVIATION = 4
-IN_TABLE = "In the table"
-"""Beginning of a question that quotes the heading of a column."""
 _TABLE = re.compile(r"^\[(?P<name>.+?)\] .+\n(?P<text>(?:.+\n)+)", re.MULTILINE)
 
 

@@ -17,6 +17,7 @@ from pytest_evalstudio.contrib.redteam.techniques import TECHNIQUES
 from pytest_evalstudio.contrib.redteam.writer import WrittenAttack
 from pytest_evalstudio.core.cases import NOTHING
 from pytest_evalstudio.core.errors import ConfigurationError
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.formats.condition_writing import substring_condition
 from pytest_evalstudio.formats.conversations import ConversationTurn
 from pytest_evalstudio.formats.suite import Test, TestCase, TestSuite
@@ -176,7 +177,7 @@ def _case(attack: _Attack, purpose: Purpose) -> TestCase:
         "metadata": {
             "attack": kind.title,
             "control": kind.expectation,
-            **({"source": "writer", "writer": attack.writer} if attack.writer else {}),
+            **non_empty(source="writer" if attack.writer else None, writer=attack.writer),
         },
     }
     if len(messages) == 1:

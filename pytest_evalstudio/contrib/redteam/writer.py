@@ -168,9 +168,11 @@ def _ask(purpose: Purpose, request: _Request) -> Flow[list[str]]:
         "name": purpose.name,
         "purpose": purpose.purpose,
         "topic": request.topic,
-        **({"forbidden": purpose.forbidden} if "forbidden" in names else {}),
-        **({"tool": purpose.tools} if "tool" in names else {}),
     }
+    if "forbidden" in names:
+        texts["forbidden"] = purpose.forbidden
+    if "tool" in names:
+        texts["tool"] = purpose.tools
     question = Question(
         prompt=PROMPT,
         texts=texts,

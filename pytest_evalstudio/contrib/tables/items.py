@@ -13,13 +13,14 @@ from pytest_evalstudio.contrib.tables.gates.checks import CheckResult, GateCheck
 from pytest_evalstudio.contrib.tables.gates.messages import explanation, headline
 from pytest_evalstudio.contrib.tables.scores_file import read_scores_file
 from pytest_evalstudio.core.errors import ConfigurationError, DataError, EvaluationError, ThresholdMissed
-from pytest_evalstudio.plugin.display import CollectionError, clean_failure, clean_report, shown_line
+from pytest_evalstudio.plugin.display import CollectionError, clean_failure, clean_report
 from pytest_evalstudio.plugin.keys import GATE
 from pytest_evalstudio.plugin.private_api import FixtureItem, TerminalRepr, UsedFixtures
+from pytest_evalstudio.scoring.masking import shown_line
 
 if TYPE_CHECKING:
-    from pytest_evalstudio.plugin.project import CollectionLog, Project
-    from pytest_evalstudio.plugin.services import Services
+    from pytest_evalstudio.run.project import CollectionLog, Project
+    from pytest_evalstudio.run.services import Services
 
 PREFIX = "evalstudio"
 REPORTS = "evalstudio-gate-reports"

@@ -19,14 +19,14 @@ from pytest_evalstudio.formats.source import Source
 from pytest_evalstudio.plugin.display import CollectionError
 from pytest_evalstudio.plugin.items import RecordedItem
 from pytest_evalstudio.plugin.keys import recorded_outcome
-from pytest_evalstudio.plugin.payload import Payload
 from pytest_evalstudio.plugin.private_api import TerminalRepr
 from pytest_evalstudio.record.schema import Tables
+from pytest_evalstudio.run.payload import Payload
 
 if TYPE_CHECKING:
     from pytest_evalstudio.plugin.collecting import EvalFileCollector
-    from pytest_evalstudio.plugin.services import Services
-    from pytest_evalstudio.plugin.settings import Settings
+    from pytest_evalstudio.run.services import Services
+    from pytest_evalstudio.run.settings import Settings
 
 
 def step_items(collector: EvalFileCollector, source: Source) -> Iterator[WorkflowStep]:
@@ -107,7 +107,7 @@ class WorkflowStep(RecordedItem):
 
     def runtest(self) -> None:
         from pytest_evalstudio.contrib.validation.artifact_files import PAGE
-        from pytest_evalstudio.plugin.progress import progress_of
+        from pytest_evalstudio.plugin.terminal.progress import progress_of
 
         settings = self._settings
         status = self._run.status(self._spec.id)

@@ -13,7 +13,7 @@ from pytest_evalstudio.contrib.validation.workflow.context import StepContext
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError, ResourceMissing
 from pytest_evalstudio.core.extras import import_extra
 
-MOST_COMPONENTS = 100
+MAX_COMPONENTS = 100
 """Dimensions of the latent semantic analysis (Deerwester et al., 1990)."""
 
 
@@ -94,7 +94,7 @@ def _rounded(scores: Any) -> list[float]:
 
 def _of_words(context: StepContext, texts: Sequence[str], note: str) -> Vectors:
     weights = word_weights(texts)
-    components = min(MOST_COMPONENTS, weights.shape[1] - 1, weights.shape[0] - 1)
+    components = min(MAX_COMPONENTS, weights.shape[1] - 1, weights.shape[0] - 1)
     if components < 2:
         return Vectors(weights.toarray(), "TF-IDF", note)
     decomposition = import_extra("sklearn.decomposition", "latent semantic analysis")

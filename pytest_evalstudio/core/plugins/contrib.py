@@ -109,8 +109,10 @@ class Contrib:
             plugins has them, so that a start imports no part; an installed package declares its own by
             pytest's hook.
         follow_up: "package.module:function" that returns what the part does with regressed cases, a
-            `plugin.follow_ups.FollowUp`; it takes project and services of the session, and is called where
+            `run.follow_ups.FollowUp`; it takes project and services of the session, and is called where
             one of the options is given.
+        agent_part: "package.module:function" that returns what the part brings to `evalstudio mcp`, a
+            `core.agent_part.AgentPart`, or None; it takes the folder of the project.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Contrib:
     templates: str = ""
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     follow_up: str = ""
+    agent_part: str = ""
 
 
 def file_kinds() -> tuple[FileKind, ...]:

@@ -266,6 +266,19 @@ class Labels(Protocol):
         ...
 
 
+class InteractionEvaluator:
+    """Declarations of an evaluator of calls and steps.
+
+    It gets refusals, conversations, answers without text, and answers that failed after a call.
+    """
+
+    applies_without_text: ClassVar[bool] = True
+    applies_to_refusals: ClassVar[bool] = True
+    judges_calls: ClassVar[bool] = True
+    judges_conversations: ClassVar[bool] = True
+    reads_trace: ClassVar[bool] = True
+
+
 def evaluator(
     id: str,
     *,

@@ -250,8 +250,9 @@ def host(
             "prepare": "async def prepare(self, corpus)",
             "answer": "async def answer(self, prompt)",
             "close": "async def close(self)",
-            **({"documents": "async def documents(self, collection)"} if collection_option else {}),
         }
+        if collection_option:
+            methods["documents"] = "async def documents(self, collection)"
         check_methods(KIND, id, cls, methods)
         spec = HostSpec(
             id=id,

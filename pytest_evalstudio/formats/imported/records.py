@@ -354,7 +354,9 @@ def texts_of(value: Json) -> list[str]:
 
 def items_of(value: Json) -> list[Json]:
     """Return the items of a list; another value is a list of one, and nothing an empty list."""
-    return [] if value is None else value if isinstance(value, list) else [value]
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 def key_of(*values: Json) -> str:

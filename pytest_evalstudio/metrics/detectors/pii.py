@@ -11,6 +11,7 @@ digits, a passport or account number) are reported only next to a word that name
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 
 from pytest_evalstudio.metrics.detectors.cards import card_spans
@@ -87,18 +88,21 @@ def spans(text: str, lower: str = "", reserved: bool = False) -> list[RawSpan]:
     >>> spans("mail jane@bank.com")
     [(5, 18, 'e-mail address')]
     """
-    return spans_in_original(text, lambda plain, small: _plain_spans(plain, small, reserved), lower)
+    return spans_in_original(text, lambda plain, small: plain_spans(plain, small, reserved), lower)
 
 
-def _plain_spans(text: str, lower: str, reserved: bool) -> list[RawSpan]:
+def plain_spans(text: str, lower: str, reserved: bool) -> list[RawSpan]:
+    """Return the spans of a text whose look-alikes are folded; see `spans`."""
     result: list[RawSpan] = []
     if "@" in text:
         result.extend(_emails(text, reserved))
+    if text.count(":") > 3:
+        result.extend(_ipv6s(text))
+    if not _has_digit(text):
+        return result
     for start, end in _numeric_windows(text):
         for detect in (card_spans, _ssns, _itins, _phones, _national_phones, _ibans, _ipv4s):
             result.extend(detect(text, start, end))
-    if text.count(":") > 3:
-        result.extend(_ipv6s(text))
     if _SIX_DIGITS.search(text):
         lower = lower or text.lower()
         if "acc" in lower or "a/c" in lower or "sort" in lower or "routing" in lower or "aba" in lower:
@@ -107,6 +111,14 @@ def _plain_spans(text: str, lower: str, reserved: bool) -> list[RawSpan]:
             result.extend(_identity_documents(text))
         result.extend(_insurance_numbers(text))
     return result
+
+
+def _has_digit(text: str) -> bool:
+    # Searches for single characters take a tenth of the time of a pattern, and less than a generator.
+    for digit in string.digits:  # noqa: SIM110
+        if digit in text:
+            return True
+    return False
 
 
 def _numeric_windows(text: str) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from pytest_evalstudio.metrics.detectors import pii, secrets
 from pytest_evalstudio.metrics.detectors.cards import CARD
-from pytest_evalstudio.metrics.detectors.spans import RawSpan, lazy, mask, merge_spans
+from pytest_evalstudio.metrics.detectors.spans import RawSpan, lazy, mask, merge_spans, spans_in_original
 from pytest_evalstudio.text.cache import cached_by_text
 from pytest_evalstudio.text.folding import with_escapes_of
 
@@ -49,11 +49,14 @@ def redact(text: str) -> str:
     >>> redact("Write to jane@example.com, SSN 219-09-9999.")
     'Write to ****@*******.***, SSN ***-**-****.'
     """
-    lower = text.lower()
-    masked = _mask_spans(text, [*pii.spans(text, lower, reserved=True), *secrets.spans(text, lower)])
+    masked = _mask_spans(text, spans_in_original(text, _sensitive_spans, text.lower()))
     for mask_further in further_masks:
         masked = mask_further(masked)
     return masked
+
+
+def _sensitive_spans(text: str, lower: str) -> list[RawSpan]:
+    return [*pii.plain_spans(text, lower, reserved=True), *secrets.plain_spans(text, lower)]
 
 
 def redact_identifier(text: str) -> str:
@@ -76,6 +79,9 @@ def redact_identifier(text: str) -> str:
     'v1.2.3/4111111111111111-20240115.json'
     """
     lower = text.lower()
+    # Nearly all identifiers have nothing that any detector looks for.
+    if "://" not in text and not spans_in_original(text, _sensitive_spans, lower):
+        return text
     certain = [
         span
         for span in pii.spans(text, lower, reserved=True)

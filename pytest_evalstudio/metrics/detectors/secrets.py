@@ -65,10 +65,11 @@ def spans(text: str, lower: str = "") -> list[RawSpan]:
     >>> spans("password: hunter2!")
     [(10, 17, 'password')]
     """
-    return spans_in_original(text, _plain_spans, lower)
+    return spans_in_original(text, plain_spans, lower)
 
 
-def _plain_spans(text: str, lower: str) -> list[RawSpan]:
+def plain_spans(text: str, lower: str) -> list[RawSpan]:
+    """Return the spans of a text whose look-alikes are folded; see `spans`."""
     result: list[RawSpan] = []
     result.extend(token_spans(text))
     if "-----BEGIN" in text:

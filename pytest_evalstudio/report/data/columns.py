@@ -22,6 +22,12 @@ from pytest_evalstudio.report.data.parts import PartAggregator
 State = Literal["none", "passed", "failed", "error", "not_applicable", "scored"]
 STATES: tuple[State, ...] = get_args(State)
 """States of an evaluator's result for an item, by code; "scored" is a score without a threshold."""
+_STATE_OF_SCORE = {
+    True: STATES.index("passed"),
+    False: STATES.index("failed"),
+    None: STATES.index("scored"),
+}
+"""Index of the state of a score, by whether it passes."""
 
 VERDICT_CODES: Mapping[str, int] = {verdict: code for code, verdict in enumerate(VERDICTS)}
 PASSING = frozenset(VERDICT_CODES[verdict] for verdict in ("passed", "skipped", "not_run"))
@@ -35,7 +41,7 @@ REGRESSED = CHANGE_BITS["regressed"]
 NOTABLE = MISSED | BROKEN | FLIPPED | REGRESSED
 
 # The largest number that the column of 16 bits holds; further sets of thresholds share it.
-MOST_LIMIT_SETS = 65_535
+MAX_LIMIT_SETS = 65_535
 
 Integers = npt.NDArray[np.int64]
 
@@ -236,14 +242,13 @@ def _note(judgements: Judgements, row: int, verdict: Verdict) -> int:
         value = verdict.scores.get(metric.key)
         column.append(math.nan if value is None else value)
     if verdict.status == "score":
-        # Indices of STATES, as below.
-        judgements.states.append(5 if verdict.passed is None else 1 if verdict.passed else 2)
+        judgements.states.append(_STATE_OF_SCORE[verdict.passed])
         return MISSED if verdict.passed is False else 0
     broken = verdict.status == "error"
-    judgements.states.append(3 if broken else 4)
+    judgements.states.append(STATES.index("error" if broken else "not_applicable"))
     return BROKEN if broken else 0
 
 
 def _limit_set(judgements: Judgements, thresholds: Mapping[str, float]) -> int:
     limits = tuple(thresholds.get(metric.key) for metric in judgements.metrics)
-    return judgements.limit_sets.setdefault(limits, min(len(judgements.limit_sets), MOST_LIMIT_SETS))
+    return judgements.limit_sets.setdefault(limits, min(len(judgements.limit_sets), MAX_LIMIT_SETS))

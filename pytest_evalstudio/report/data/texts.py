@@ -17,10 +17,12 @@ from msgspec import Struct, field
 
 from pytest_evalstudio.analysis.comparison.results import ItemChange
 from pytest_evalstudio.core.attachments import Attachment
+from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.codes import INCOMPLETE
 from pytest_evalstudio.core.flips import Flip
 from pytest_evalstudio.core.outcomes import Fragment
 from pytest_evalstudio.core.quick_json import written
+from pytest_evalstudio.core.reported import reported_facts
 from pytest_evalstudio.record.codec import portable
 from pytest_evalstudio.record.schema import Item, JsonObject, RecordRow
 from pytest_evalstudio.report.data.trajectories import Trajectory, trajectory_chars, trajectory_entry
@@ -260,6 +262,13 @@ def _answer(row: RecordRow, trajectories: Sequence[Trajectory]) -> JsonObject:
         answer["error"] = row.answer.error
     if words := INCOMPLETE.get(row.answer.finish_reason):
         answer["incomplete"] = words
+    facts = {
+        fact.label: _short(str(value), TURN_CHARS)
+        for name, fact in reported_facts(Answer).items()
+        if fact.label and (value := getattr(row.answer, name)) not in ("", None)
+    }
+    if facts:
+        answer["facts"] = facts
     if row.answer.retries:
         answer["retries"] = row.answer.retries
     if row.answer.usage:

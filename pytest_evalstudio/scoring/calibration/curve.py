@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pytest_evalstudio.scoring.calibration.file import Calibration, Line, Logistic, Softmax, Steps
 
 # A sum with infinite terms of both signs would be NaN, which no probability is.
-_LARGEST_VALUE, _LARGEST_TERM = 1e100, 1e300
-_LARGEST_LOG = 700.0  # the exponential of 710 overflows a float
+_MAX_VALUE, _MAX_TERM = 1e100, 1e300
+_MAX_LOG = 700.0  # the exponential of 710 overflows a float
 
 
 def probability(curve: Logistic | Line | Steps | Softmax, scores: Sequence[float]) -> float:
@@ -96,12 +96,12 @@ def level_probabilities(
 
 def _softmax(curve: Softmax, scores: Sequence[float]) -> dict[int, float]:
     values = [
-        _limited((value - mean) / scale, _LARGEST_VALUE)
+        _limited((value - mean) / scale, _MAX_VALUE)
         for value, mean, scale in zip(_scaled(curve, scores), curve.means, curve.scales, strict=True)
     ]
     exponents = [
-        _limited(intercept, _LARGEST_TERM)
-        + sum(_limited(weight * value, _LARGEST_TERM) for weight, value in zip(weights, values, strict=True))
+        _limited(intercept, _MAX_TERM)
+        + sum(_limited(weight * value, _MAX_TERM) for weight, value in zip(weights, values, strict=True))
         for intercept, weights in zip(curve.intercepts, curve.weights, strict=True)
     ]
     largest = max(exponents)
@@ -141,7 +141,7 @@ def threshold(calibration: Calibration, chance: float | None = None) -> float | 
         crossing = curve.means[0] + curve.scales[0] * (
             (math.log(chance / (1 - chance)) - curve.intercept) / weight
         )
-        if not math.isfinite(crossing) or (curve.logs[0] and crossing >= _LARGEST_LOG):
+        if not math.isfinite(crossing) or (curve.logs[0] and crossing >= _MAX_LOG):
             return None
         return math.expm1(crossing) if curve.logs[0] else crossing
     reached = [p >= chance for p in curve.p]
@@ -177,7 +177,7 @@ def _softmax_threshold(curve: Softmax, chance: float, *, is_higher: bool) -> flo
 
     def score_at(distance: float) -> float:
         score = curve.means[0] + sign * distance * curve.scales[0]
-        return math.expm1(min(_LARGEST_LOG, score)) if curve.logs[0] else score
+        return math.expm1(min(_MAX_LOG, score)) if curve.logs[0] else score
 
     below, reaching = -_SEARCHED_SCALES, _SEARCHED_SCALES
     if probability(curve, [score_at(below)]) >= chance or probability(curve, [score_at(reaching)]) < chance:

@@ -44,17 +44,17 @@ def test_packed_calls_are_the_same_for_a_row_and_its_outline() -> None:
     ]
     [item] = row_of(*calls).typed_items
     outline = msgspec.json.decode(msgspec.json.encode(item.rows[0]), type=RowOutline)
-    shown = ('find(id="Straße\\u001f", n=1.5)', "broken({id:)", "none()")
-    assert unpacked_calls(packed_calls(item.rows[0])) == shown
-    assert unpacked_calls(packed_calls(outline)) == shown
+    call_texts = ('find(id="Straße\\u001f", n=1.5)', "broken({id:)", "none()")
+    assert unpacked_calls(packed_calls(item.rows[0])) == call_texts
+    assert unpacked_calls(packed_calls(outline)) == call_texts
 
 
 def test_long_arguments_and_lists_are_cut() -> None:
     [item] = row_of(*[{"name": "f", "arguments": {"text": "x" * 50_000}}] * 201).typed_items
     packed = packed_calls(item.rows[0])
     assert len(packed) < 500_000
-    shown = unpacked_calls(packed)
-    assert (len(shown), len(shown[0])) == (200, CALL_CHARS)
+    call_texts = unpacked_calls(packed)
+    assert (len(call_texts), len(call_texts[0])) == (200, CALL_CHARS)
 
 
 def agent_run(score: float, *calls: str) -> RecordBuilder:
@@ -66,11 +66,11 @@ def agent_run(score: float, *calls: str) -> RecordBuilder:
 
 
 def test_a_regressed_case_has_the_calls_of_both_runs_where_they_differ() -> None:
-    base, new, same = agent_run(0.9, "find"), agent_run(0.1, "find", "mail"), agent_run(0.1, "find")
+    base, new, rerun = agent_run(0.9, "find"), agent_run(0.1, "find", "mail"), agent_run(0.1, "find")
     [change] = compare(read_side(base.run, base.typed_items), read_side(new.run, new.typed_items)).changes
     assert (change.base_calls, change.calls) == (("find()",), ("find()", "mail()"))
     [unchanged] = compare(
-        read_side(base.run, base.typed_items), read_side(same.run, same.typed_items)
+        read_side(base.run, base.typed_items), read_side(rerun.run, rerun.typed_items)
     ).changes
     assert (unchanged.base_calls, unchanged.calls) == ((), ())
 

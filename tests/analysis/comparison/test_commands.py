@@ -34,16 +34,16 @@ def runs(tmp_path: Path) -> Path:
 
 def test_the_status_is_1_for_a_regressed_item_and_0_without(runs: Path) -> None:
     worse = evalstudio("compare", "evalstudio-report", "new", folder=runs)
-    same = evalstudio("compare", "evalstudio-report", str(record(runs / "same", 1.0, 1.0, 0.0)), folder=runs)
+    rerun = evalstudio("compare", "evalstudio-report", str(record(runs / "same", 1.0, 1.0, 0.0)), folder=runs)
 
-    assert (worse.returncode, same.returncode) == (1, 0)
+    assert (worse.returncode, rerun.returncode) == (1, 0)
     assert "items: 1 regressed, 1 still failing, 1 still passing" in worse.stdout
     assert "regressed: What about k1? (one, k1): quality: score 1 -> 0" in worse.stdout
     assert (
         "compared with run 0000 (2026-11-20)\nno case changed. With 3 cases, a real drop of up to 0.65"
-        in same.stdout
+        in rerun.stdout
     )
-    assert "changed: nothing recorded" in same.stdout
+    assert "changed: nothing recorded" in rerun.stdout
 
 
 def test_json_has_the_keys_that_programs_read(runs: Path) -> None:
@@ -84,25 +84,25 @@ def test_a_baseline_is_saved_once_and_replaced_only_by_accept(runs: Path) -> Non
     file = runs / "evalstudio-baseline.jsonl"
 
     saved = evalstudio("baseline", "save", folder=runs)
-    again = evalstudio("baseline", "save", "new", folder=runs)
-    kept = file.read_bytes()
+    second_save = evalstudio("baseline", "save", "new", folder=runs)
+    content = file.read_bytes()
     accepted = evalstudio("baseline", "accept", "new", folder=runs)
 
-    assert (saved.returncode, again.returncode, accepted.returncode) == (0, 2, 0)
-    assert "replace it by `evalstudio baseline accept`" in again.stderr
+    assert (saved.returncode, second_save.returncode, accepted.returncode) == (0, 2, 0)
+    assert "replace it by `evalstudio baseline accept`" in second_save.stderr
     assert "1 of 3 cases regressed" in accepted.stdout
-    assert file.read_bytes() != kept
+    assert file.read_bytes() != content
     assert evalstudio("compare", file.name, "new", folder=runs).returncode == 0
 
 
 def test_a_baseline_without_answers_says_so(runs: Path) -> None:
     evalstudio("baseline", "save", "--no-answers", folder=runs)
 
-    shown = evalstudio("baseline", "show", folder=runs)
+    overview = evalstudio("baseline", "show", folder=runs)
     result = evalstudio("compare", "evalstudio-baseline.jsonl", "new", folder=runs)
 
-    assert "answers: left out" in shown.stdout
-    assert "items: 2 passed, 1 failed" in shown.stdout
+    assert "answers: left out" in overview.stdout
+    assert "items: 2 passed, 1 failed" in overview.stdout
     assert ANSWER not in (runs / "evalstudio-baseline.jsonl").read_text()
     assert "note: a side was saved without answers" in result.stdout
 
@@ -132,9 +132,9 @@ def test_the_archive_of_a_report_is_a_side_too(runs: Path) -> None:
 def test_faults_of_the_user_are_sentences(runs: Path, arguments: list[str], message: str) -> None:
     with zipfile.ZipFile(runs / "broken.zip", "w") as archive:
         archive.writestr("other.txt", "x")
-    whole = (runs / "new" / "record.jsonl").read_text()
-    (runs / "cut.jsonl").write_text(whole[:-40])
-    (runs / "later.jsonl").write_text(whole.replace('"schema_version":4', '"schema_version":99', 1))
+    record_text = (runs / "new" / "record.jsonl").read_text()
+    (runs / "cut.jsonl").write_text(record_text[:-40])
+    (runs / "later.jsonl").write_text(record_text.replace('"schema_version":4', '"schema_version":99', 1))
 
     result = evalstudio("compare", *arguments, folder=runs)
 
@@ -147,7 +147,7 @@ def test_faults_of_the_user_are_sentences(runs: Path, arguments: list[str], mess
 def test_a_link_to_itself_is_no_record(runs: Path) -> None:
     (runs / "loop.jsonl").symlink_to("loop.jsonl")
 
-    ended = evalstudio("compare", "loop.jsonl", "loop.jsonl", folder=runs)
+    result = evalstudio("compare", "loop.jsonl", "loop.jsonl", folder=runs)
 
-    assert ended.returncode == 2
-    assert "Traceback" not in ended.stderr
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr

@@ -47,7 +47,7 @@ def record(values: list[float | None], *, prefix: str = "k", **header: Any) -> R
     return builder
 
 
-def compared(base: list[float | None], new: list[float | None], **limits: float) -> Comparison:
+def comparison_of(base: list[float | None], new: list[float | None], **limits: float) -> Comparison:
     return compare(side(record(base)), side(record(new)), limits=ComparisonLimits(**limits))
 
 
@@ -120,7 +120,7 @@ def test_counts_name_each_class_and_changes_show_regressions_first() -> None:
 
 
 def test_equal_runs_are_not_worse_where_there_are_enough_cases() -> None:
-    result = compared([1.0, 0.0, 1.0] * 30, [1.0, 0.0, 1.0] * 30)
+    result = comparison_of([1.0, 0.0, 1.0] * 30, [1.0, 0.0, 1.0] * 30)
 
     (metric,) = result.metrics
     assert (result.verdict, metric.verdict, metric.difference, metric.p) == (
@@ -137,7 +137,7 @@ def test_equal_runs_are_not_worse_where_there_are_enough_cases() -> None:
 
 
 def test_a_clear_drop_is_worse() -> None:
-    result = compared([1.0] * 40, [0.0] * 10 + [1.0] * 30)
+    result = comparison_of([1.0] * 40, [0.0] * 10 + [1.0] * 30)
 
     (metric,) = result.metrics
     assert result.verdict == metric.verdict == "worse"
@@ -161,7 +161,7 @@ def test_a_clear_drop_is_worse() -> None:
     ],
 )
 def test_new_errors_may_hide_a_drop(errors: int, expected: str) -> None:
-    result = compared([1.0] * 400, [None] * errors + [1.0] * (400 - errors))
+    result = comparison_of([1.0] * 400, [None] * errors + [1.0] * (400 - errors))
 
     (metric,) = result.metrics
     assert (result.verdict, metric.verdict, metric.new_errors) == (expected, expected, errors)
@@ -175,27 +175,27 @@ def test_new_errors_may_hide_a_drop(errors: int, expected: str) -> None:
 
 
 def test_errors_of_both_runs_and_errors_that_are_gone_hide_nothing() -> None:
-    assert compared([None] * 80 + [1.0] * 320, [None] * 80 + [1.0] * 320).verdict == "not worse"
-    assert compared([None] * 80 + [1.0] * 320, [1.0] * 400).verdict == "not worse"
+    assert comparison_of([None] * 80 + [1.0] * 320, [None] * 80 + [1.0] * 320).verdict == "not worse"
+    assert comparison_of([None] * 80 + [1.0] * 320, [1.0] * 400).verdict == "not worse"
 
 
 def test_a_drop_is_worse_beside_errors() -> None:
-    assert compared([1.0] * 100, [None] * 50 + [0.0] * 20 + [1.0] * 30).verdict == "worse"
+    assert comparison_of([1.0] * 100, [None] * 50 + [0.0] * 20 + [1.0] * 30).verdict == "worse"
 
 
 def test_an_allowed_drop_is_never_worse() -> None:
-    assert compared([1.0] * 40, [0.0] * 10 + [1.0] * 30, allowed_drop=0.3).verdict == "inconclusive"
+    assert comparison_of([1.0] * 40, [0.0] * 10 + [1.0] * 30, allowed_drop=0.3).verdict == "inconclusive"
 
 
 def test_a_drop_within_the_tolerance_is_not_worse() -> None:
     base = [0.9] * 100
     new = [0.89, 0.91] * 50
-    assert compared(base, new).verdict == "not worse"
-    assert compared(base, new, tolerance=0.0001).verdict == "inconclusive"
+    assert comparison_of(base, new).verdict == "not worse"
+    assert comparison_of(base, new, tolerance=0.0001).verdict == "inconclusive"
 
 
 def test_few_cases_are_inconclusive_and_say_how_many_would_do() -> None:
-    (metric,) = compared([1.0] * 10, [0.0, 0.0] + [1.0] * 8).metrics
+    (metric,) = comparison_of([1.0] * 10, [0.0, 0.0] + [1.0] * 8).metrics
 
     assert metric.verdict == "inconclusive"
     assert metric.smallest_detectable is not None
@@ -291,7 +291,7 @@ def test_two_models_of_a_run_are_compared() -> None:
 
 
 def test_what_moved_is_named() -> None:
-    def built(**changes: Any) -> RecordBuilder:
+    def record_with_changes(**changes: Any) -> RecordBuilder:
         entry = evaluator(
             QUALITY,
             **{key: value for key, value in changes.items() if key in ("judge", "embedder", "parameters")},
@@ -306,17 +306,19 @@ def test_what_moved_is_named() -> None:
             builder.add(f"k{number}", "one", row)
         return builder
 
-    plain = old_side(built())
+    plain = old_side(record_with_changes())
     changed = {
-        "judge": compare(plain, old_side(built(judge={"templates": {"verdict": "2"}}))),
-        "embedder": compare(plain, old_side(built(embedder="other"))),
-        "evaluator": compare(plain, old_side(built(parameters={"strict": True}))),
-        "case": compare(plain, old_side(built(input="What else?"))),
-        "documents": compare(plain, old_side(built(documents={"fees.md": "cc", "faq.md": "bb"}))),
+        "judge": compare(plain, old_side(record_with_changes(judge={"templates": {"verdict": "2"}}))),
+        "embedder": compare(plain, old_side(record_with_changes(embedder="other"))),
+        "evaluator": compare(plain, old_side(record_with_changes(parameters={"strict": True}))),
+        "case": compare(plain, old_side(record_with_changes(input="What else?"))),
+        "documents": compare(
+            plain, old_side(record_with_changes(documents={"fees.md": "cc", "faq.md": "bb"}))
+        ),
     }
 
     assert {name: result.changed for name, result in changed.items()} == {name: (name,) for name in changed}
-    assert compare(plain, old_side(built())).changed == ()
+    assert compare(plain, old_side(record_with_changes())).changed == ()
     assert changed["case"].changed_cases == ("k0", "k1")
     assert changed["documents"].changed_documents == ("fees.md",)
     assert changed["documents"].document_cases == ("k0",)
@@ -366,7 +368,7 @@ def test_scores_that_only_one_run_has_are_inconclusive_and_said() -> None:
     assert "no primary or asserted metric has a score in both runs" in str(summary_of(result))
 
 
-def answered(*answers: str, **rows: Any) -> RecordBuilder:
+def record_with_answers(*answers: str, **rows: Any) -> RecordBuilder:
     builder = RecordBuilder(evaluator(QUALITY))
     for number, answer in enumerate(answers):
         more = {name: values[number] for name, values in rows.items()}
@@ -376,8 +378,8 @@ def answered(*answers: str, **rows: Any) -> RecordBuilder:
 
 
 def test_changed_answers_and_contexts_of_passing_cases_are_counted_and_listed() -> None:
-    base = answered("a", "b", "c", context=[["x", "y"], ["x", "y"], ["x", "y"]])
-    new = answered("a", "B", "C!", context=[["y", "x"], ["x", "z"], ["x", "y"]])
+    base = record_with_answers("a", "b", "c", context=[["x", "y"], ["x", "y"], ["x", "y"]])
+    new = record_with_answers("a", "B", "C!", context=[["y", "x"], ["x", "z"], ["x", "y"]])
 
     result = compare(side(base), side(new))
 
@@ -398,8 +400,8 @@ def test_changed_answers_and_contexts_of_passing_cases_are_counted_and_listed() 
 
 def test_changed_calls_are_listed_although_the_answers_are_the_same() -> None:
     find, cancel = {"name": "find", "arguments": {"code": "E1"}}, {"name": "cancel"}
-    base = answered("a", "b", "c", tool_calls=[[find], [find, cancel], []])
-    new = answered(
+    base = record_with_answers("a", "b", "c", tool_calls=[[find], [find, cancel], []])
+    new = record_with_answers(
         "a", "b", "c", tool_calls=[[{**find, "arguments": {"code": "E2"}}], [find, find, cancel], []]
     )
 
@@ -416,8 +418,8 @@ def test_an_earlier_turn_that_differs_is_a_changed_answer() -> None:
     def turn(prompt: str, text: str) -> dict[str, Any]:
         return {"prompt": prompt, "answer": {**EMPTY_ANSWER, "actual_output": text}}
 
-    base = answered("bye", turns=[[turn("a", "first"), turn("b", "bye")]])
-    new = answered("bye", turns=[[turn("a", "other"), turn("b", "bye")]])
+    base = record_with_answers("bye", turns=[[turn("a", "first"), turn("b", "bye")]])
+    new = record_with_answers("bye", turns=[[turn("a", "other"), turn("b", "bye")]])
     assert compare(side(base), side(new)).changed == ("answer",)
 
 
@@ -426,20 +428,22 @@ def test_an_earlier_turn_that_differs_is_a_changed_answer() -> None:
     [{"expected_tool_calls": [[{"name": "find"}]]}, {"expected_state": [{"/a": 1}]}, {"plan": ["5f"]}],
 )
 def test_other_expectations_of_calls_state_or_turns_are_a_changed_case(change: dict[str, Any]) -> None:
-    assert compare(old_side(answered("a")), side(answered("a", **change))).changed == ("case",)
+    assert compare(old_side(record_with_answers("a")), side(record_with_answers("a", **change))).changed == (
+        "case",
+    )
 
 
 def test_tokens_and_cost_that_differ_are_changes_and_seconds_are_said() -> None:
     usage = [{"input_tokens": 10, "output_tokens": 5}, {"input_tokens": 10, "output_tokens": 5}]
-    base = answered("a", "b", usage=usage, cost=[0.1, 0.1], actual_duration=[1.0, 1.0])
-    dearer = answered(
+    base = record_with_answers("a", "b", usage=usage, cost=[0.1, 0.1], actual_duration=[1.0, 1.0])
+    dearer = record_with_answers(
         "a",
         "b",
         usage=[usage[0], {**usage[0], "output_tokens": 9}],
         cost=[0.1, 0.3],
         actual_duration=[1.0, 2.0],
     )
-    slower = answered("a", "b", usage=usage, cost=[0.1, 0.1], actual_duration=[1.0, 2.0])
+    slower = record_with_answers("a", "b", usage=usage, cost=[0.1, 0.1], actual_duration=[1.0, 2.0])
 
     first, second = (compare(side(base), side(each)) for each in (dearer, slower))
 
@@ -466,7 +470,7 @@ def test_answers_of_several_repeats_are_compared_together() -> None:
 
 
 def test_most_cases_regressed_is_said_before_what_follows() -> None:
-    result = compared([1.0] * 5, [0.0] * 4 + [1.0])
+    result = comparison_of([1.0] * 5, [0.0] * 4 + [1.0])
 
     assert str(summary_of(result)) == (
         "4 of 5 cases regressed. 5 cases are too few to tell whether other questions got worse (p 0.06)."
@@ -506,7 +510,7 @@ def test_most_cases_regressed_is_said_before_what_follows() -> None:
 def test_two_sentences_say_what_happened_and_what_follows(
     base: list[float], new: list[float], text: str
 ) -> None:
-    assert str(summary_of(compared(base, new))) == text
+    assert str(summary_of(comparison_of(base, new))) == text
 
 
 def moved(builder: RecordBuilder, file: str) -> RecordBuilder:
@@ -539,13 +543,13 @@ def test_another_file_with_the_same_keys_is_no_renamed_one() -> None:
     assert (result.items["new"], result.items["gone"], result.renamed_files) == (4, 4, {})
 
 
-@pytest.mark.parametrize("outside", [True, False])
-def test_files_below_another_root_folder_are_the_same_ones(outside: bool) -> None:
+@pytest.mark.parametrize("moved_last", [True, False])
+def test_files_below_another_root_folder_are_the_same_ones(moved_last: bool) -> None:
     short, long = record([1.0] * 4), moved(record([0.0, 1.0, 1.0, 1.0]), "home/me/suites/suite.json")
     for item in long.items:
         item["rows"][0]["input"] = "reworded"
 
-    result = compare(*((side(short), side(long)) if outside else (side(long), side(short))))
+    result = compare(*((side(short), side(long)) if moved_last else (side(long), side(short))))
 
     assert result.items["regressed"] + result.items["fixed"] == 1
     assert (result.items["new"], result.items["gone"], result.renamed_files) == (0, 0, {})

@@ -21,7 +21,7 @@ def record(*evaluators: dict[str, Any], cfg: dict[str, Any] | None = None, **hea
     return builder
 
 
-def compared(base: RecordBuilder, new: RecordBuilder) -> Comparison:
+def comparison_of(base: RecordBuilder, new: RecordBuilder) -> Comparison:
     return compare(*(read_side(each.run, each.typed_items) for each in (base, new)))
 
 
@@ -41,19 +41,19 @@ def prompt(text: str, file: str = "p.txt") -> dict[str, Any]:
 def test_another_prompt_is_shown_and_is_no_other_model(
     base: dict[str, Any], new: dict[str, Any], files: str, texts: tuple[str, str]
 ) -> None:
-    result = compared(record(cfg=base), record(cfg=new))
+    result = comparison_of(record(cfg=base), record(cfg=new))
     [change] = result.prompts
     assert (change.model, change.files, change.base, change.new) == ("one", files, *texts)
     assert result.changed == ("prompt",)
 
 
 def test_the_same_prompt_in_another_file_is_no_change() -> None:
-    result = compared(record(cfg=prompt("Be kind.")), record(cfg=prompt("Be kind.", "q.txt")))
+    result = comparison_of(record(cfg=prompt("Be kind.")), record(cfg=prompt("Be kind.", "q.txt")))
     assert (result.prompts, result.changed) == ((), ())
 
 
 def test_another_setting_of_the_host_is_another_model() -> None:
-    result = compared(record(cfg={"temperature": 0}), record(cfg={"temperature": 1}))
+    result = comparison_of(record(cfg={"temperature": 0}), record(cfg={"temperature": 1}))
     assert result.changed == ("model",)
 
 
@@ -68,13 +68,13 @@ def test_another_setting_of_the_host_is_another_model() -> None:
 def test_another_evaluator_judge_or_embedder_is_named(change: dict[str, Any], part: str) -> None:
     other = record(evaluator("quality"), evaluator("other", **change))
     base = record(evaluator("quality"), evaluator("other"))
-    assert compared(base, other).changed == (part,)
-    assert compared(other, other).changed == ()
+    assert comparison_of(base, other).changed == (part,)
+    assert comparison_of(other, other).changed == ()
 
 
 def test_evaluators_of_one_run_alone_are_noted() -> None:
     base, new = record(evaluator("a"), evaluator("b")), record(evaluator("b"), evaluator("c"))
-    assert compared(base, new).notes == (
+    assert comparison_of(base, new).notes == (
         "evaluators of the base run alone, not compared: a",
         "evaluators of the new run alone, not compared: c",
     )
@@ -93,15 +93,15 @@ def test_another_threshold_is_noted_of_metrics_that_decide() -> None:
 
 def test_parts_of_runs_are_noted() -> None:
     shards = {"numbers": [2], "total": 3}
-    assert compared(record(), record(shards=shards)).notes == (
+    assert comparison_of(record(), record(shards=shards)).notes == (
         "the new run is shard 2 of 3: items of other shards are not in it",
     )
-    assert compared(record(interrupted=True), record()).notes == (
+    assert comparison_of(record(interrupted=True), record()).notes == (
         "a run was interrupted: only the items that had finished are compared",
     )
     assert (
-        compared(record(), record(interrupted=True)).notes
-        == compared(record(interrupted=True), record()).notes
+        comparison_of(record(), record(interrupted=True)).notes
+        == comparison_of(record(interrupted=True), record()).notes
     )
 
 
@@ -110,7 +110,7 @@ def test_items_that_were_not_run_are_counted_in_a_note() -> None:
     del new.items[2:]
     for key in ("k2", "k3"):
         new.add(key, "one", verdict="not_run")
-    result = compared(record(), new)
+    result = comparison_of(record(), new)
     assert result.not_run == 2
     assert result.notes == (
         "2 items were not run in one of the runs, since a budget was used up or a service refused access: not"

@@ -61,11 +61,11 @@ def test_a_longer_common_end_comes_first_and_unchanged_cases_decide_among_equals
 
 
 def test_a_longer_common_end_comes_first_whichever_of_the_paths_is_longer() -> None:
-    base, same, changed = {"x/a.json": {"k": 1}}, {"k": 1}, {"k": 2}
-    assert pairs(base, {"a.json": same, "home/x/a.json": changed}, root=False) == [
+    base, equal_cases, changed = {"x/a.json": {"k": 1}}, {"k": 1}, {"k": 2}
+    assert pairs(base, {"a.json": equal_cases, "home/x/a.json": changed}, root=False) == [
         ("x/a.json", "home/x/a.json", False)
     ]
-    assert pairs({"a.json": same, "home/x/a.json": changed}, base, root=False) == [
+    assert pairs({"a.json": equal_cases, "home/x/a.json": changed}, base, root=False) == [
         ("home/x/a.json", "x/a.json", False)
     ]
 

@@ -79,6 +79,6 @@ def test_commands_on_records_have_no_traceback(tmp_path: Path, place: str, is_cu
             builder.write(tmp_path / name)
 
     for command in COMMANDS:
-        ended = evalstudio(*command, folder=tmp_path)
-        assert ended.returncode in (0, 1), (command, ended.stderr)
-        ended.stdout.encode()
+        result = evalstudio(*command, folder=tmp_path)
+        assert result.returncode in (0, 1), (command, result.stderr)
+        result.stdout.encode()

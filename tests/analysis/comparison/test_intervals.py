@@ -15,7 +15,7 @@ from pytest_evalstudio.stats.sign_flip import sign_flip_drop
 from support.records import RecordBuilder, evaluator, score
 
 
-def compared(base: list[float], new: list[float], *evaluators: str) -> MetricComparison:
+def comparison_of(base: list[float], new: list[float], *evaluators: str) -> MetricComparison:
     """Compare the first of some evaluators, all of which have the same scores."""
     names = evaluators or ("quality",)
     sides, entries = [], dict[str, EvaluatorEntry]()
@@ -30,17 +30,17 @@ def compared(base: list[float], new: list[float], *evaluators: str) -> MetricCom
 
 
 def falling(falls: int, rises: int, total: int) -> tuple[list[float], list[float]]:
-    same = total - falls - rises
+    ties = total - falls - rises
     return (
-        [1.0] * falls + [0.0] * rises + [1.0] * same,
-        [0.0] * falls + [1.0] * rises + [1.0] * same,
+        [1.0] * falls + [0.0] * rises + [1.0] * ties,
+        [0.0] * falls + [1.0] * rises + [1.0] * ties,
     )
 
 
 @pytest.mark.parametrize("total", [2, 3, 5, 20, 60])
 @pytest.mark.parametrize("value", [0.0, 0.7, 1.0])
 def test_equal_pairs_of_few_cases_are_no_proof(total: int, value: float) -> None:
-    metric = compared([value] * total, [value] * total)
+    metric = comparison_of([value] * total, [value] * total)
     assert metric.verdict == "inconclusive"
     assert metric.low == pytest.approx(-(1 - 0.045 ** (1 / total)), abs=1e-5)
     assert metric.high is not None
@@ -49,7 +49,7 @@ def test_equal_pairs_of_few_cases_are_no_proof(total: int, value: float) -> None
 
 
 def test_equal_pairs_of_many_cases_exclude_a_drop_that_matters() -> None:
-    metric = compared([1.0] * 61, [1.0] * 61)
+    metric = comparison_of([1.0] * 61, [1.0] * 61)
     assert (metric.verdict, metric.changed, metric.cases_needed) == ("not worse", 0, None)
 
 
@@ -58,7 +58,7 @@ def test_zero_is_excluded_exactly_where_a_drop_is_proven(total: int) -> None:
     verdicts = set()
     for falls in range(min(total, 14) + 1):
         for rises in range(min(3, total - falls) + 1):
-            metric = compared(*falling(falls, rises, total))
+            metric = comparison_of(*falling(falls, rises, total))
             assert metric.low is not None
             assert metric.high is not None
             assert metric.low < metric.difference or metric.low == -1.0
@@ -69,16 +69,16 @@ def test_zero_is_excluded_exactly_where_a_drop_is_proven(total: int) -> None:
 
 
 def test_the_interval_follows_the_adjusted_test() -> None:
-    alone = compared(*falling(5, 0, 20))
-    among = compared(*falling(5, 0, 20), "quality", "other")
-    assert (alone.verdict, alone.p_adjusted, alone.high) == ("worse", 0.03125, 0.0)
+    single_metric = comparison_of(*falling(5, 0, 20))
+    among = comparison_of(*falling(5, 0, 20), "quality", "other")
+    assert (single_metric.verdict, single_metric.p_adjusted, single_metric.high) == ("worse", 0.03125, 0.0)
     assert (among.verdict, among.p_adjusted) == ("inconclusive", 0.0625)
     assert among.high is not None
     assert among.high > 0
 
 
 def test_a_strong_drop_has_an_end_below_zero_and_a_strong_rise_one_above() -> None:
-    drop, rise = compared(*falling(30, 0, 100)), compared(*falling(0, 30, 100))
+    drop, rise = comparison_of(*falling(30, 0, 100)), comparison_of(*falling(0, 30, 100))
     assert drop.high is not None
     assert drop.high < -0.1
     assert rise.low is not None
@@ -89,7 +89,7 @@ def test_a_strong_drop_has_an_end_below_zero_and_a_strong_rise_one_above() -> No
 @pytest.mark.parametrize("total", [20, 200])
 def test_a_continuous_metric_with_ties_has_no_zero_width(total: int) -> None:
     base = np.linspace(0.2, 0.9, total).tolist()
-    metric = compared(base, base)
+    metric = comparison_of(base, base)
     assert metric.low is not None
     assert metric.high is not None
     assert metric.high - metric.low > 0.02
@@ -127,16 +127,16 @@ def test_the_smallest_detectable_drop_of_a_continuous_metric_has_its_power(cases
 
 
 def test_few_cases_find_no_drop_at_all() -> None:
-    yes_no = compared([1.0] * 4, [0.0] * 4)
-    continuous = compared([0.9, 0.8, 0.7, 0.6], [0.1, 0.3, 0.3, 0.1])
+    yes_no = comparison_of([1.0] * 4, [0.0] * 4)
+    continuous = comparison_of([0.9, 0.8, 0.7, 0.6], [0.1, 0.3, 0.3, 0.1])
     assert yes_no.smallest_detectable is continuous.smallest_detectable is None
     assert yes_no.verdict == continuous.verdict == "inconclusive"
-    assert compared([1.0] * 20, [1.0] * 20).smallest_detectable == 0.25
+    assert comparison_of([1.0] * 20, [1.0] * 20).smallest_detectable == 0.25
 
 
 def test_the_cases_that_are_needed_would_settle_it() -> None:
-    few = compared(*falling(1, 1, 40))
-    assert few.cases_needed is not None
-    factor = few.cases_needed / 40
-    many = compared(*falling(round(factor), round(factor), round(40 * factor)))
-    assert (few.verdict, many.verdict) == ("inconclusive", "not worse")
+    small_sample = comparison_of(*falling(1, 1, 40))
+    assert small_sample.cases_needed is not None
+    factor = small_sample.cases_needed / 40
+    large_sample = comparison_of(*falling(round(factor), round(factor), round(40 * factor)))
+    assert (small_sample.verdict, large_sample.verdict) == ("inconclusive", "not worse")

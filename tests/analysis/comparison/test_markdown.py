@@ -125,8 +125,8 @@ def test_a_comparison_without_changes_has_no_table_and_no_list() -> None:
 def test_marks_have_spaces_outside_and_none_inside_words() -> None:
     assert windows_markdown(change_windows("about £5 each", "about £7 each")) == "about £ ~~5~~ **7** each"
     assert windows_markdown(change_windows("a b.", "a c.")) == "a ~~b~~ **c**."
-    ended = [Piece(kind="same", text="a "), Piece(kind="added", text="b"), Piece(kind="same", text="c ")]
-    assert windows_markdown([*ended, Piece(kind="same", text="d")]) == "a **b**c d"
+    pieces = [Piece(kind="same", text="a "), Piece(kind="added", text="b"), Piece(kind="same", text="c ")]
+    assert windows_markdown([*pieces, Piece(kind="same", text="d")]) == "a **b**c d"
 
 
 def test_a_long_change_ends_with_an_ellipsis() -> None:

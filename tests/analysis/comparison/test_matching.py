@@ -31,7 +31,7 @@ def side(**items: dict[str, Any]) -> Side:
     return read_side(builder.run, builder.typed_items)
 
 
-def one(base: dict[str, Any], new: dict[str, Any]) -> Matched:
+def match_of(base: dict[str, Any], new: dict[str, Any]) -> Matched:
     return match(side(k=dict(base)), side(k=dict(new)))
 
 
@@ -84,7 +84,7 @@ def test_items_out_of_scope_are_not_gone() -> None:
 def test_outputs_that_differ_are_counted_by_their_part(
     base: dict[str, Any], new: dict[str, Any], part: str
 ) -> None:
-    result = one(base, new)
+    result = match_of(base, new)
     changed = {
         name: getattr(result, name).keys
         for name in ("answers", "contexts", "context_order", "calls")
@@ -96,22 +96,22 @@ def test_outputs_that_differ_are_counted_by_their_part(
 
 
 def test_calls_are_compared_of_items_that_call_a_tool() -> None:
-    assert one({}, {}).calls.result() == ChangedItems()
+    assert match_of({}, {}).calls.result() == ChangedItems()
     calls = {"tool_calls": [{"name": "a"}]}
-    assert one(calls, calls).calls.result() == ChangedItems(compared=1)
+    assert match_of(calls, calls).calls.result() == ChangedItems(compared=1)
 
 
 def test_an_item_in_error_has_no_answer_to_compare() -> None:
     down = {"error": "down", "actual_output": ""}
-    result = one(down, {})
+    result = match_of(down, {})
     assert (result.answers.compared, result.contexts.compared, result.calls.compared) == (0, 0, 0)
-    assert one({}, {}).contexts.compared == one({}, {}).context_order.compared == 1
+    assert match_of({}, {}).contexts.compared == match_of({}, {}).context_order.compared == 1
 
 
 def test_another_question_is_a_changed_case() -> None:
     old = {"fields": {"digest": None}}
-    assert one({"input": "a?", **old}, {"input": "b?", **old}).changed_cases == ["k"]
-    assert one({"input": "a?", **old}, {"input": "a?", **old}).changed_cases == []
+    assert match_of({"input": "a?", **old}, {"input": "b?", **old}).changed_cases == ["k"]
+    assert match_of({"input": "a?", **old}, {"input": "a?", **old}).changed_cases == []
 
 
 def test_a_change_has_the_scores_that_decide_and_the_texts_of_both_runs() -> None:
@@ -124,7 +124,7 @@ def test_a_change_has_the_scores_that_decide_and_the_texts_of_both_runs() -> Non
         "fields": {"reason": "too low"},
         **calls,
     }
-    [change] = one(base, new).changes["regressed"]
+    [change] = match_of(base, new).changes["regressed"]
     [scored] = change.scores
     assert (scored.evaluator, scored.metric, scored.base, scored.new) == ("quality", "score", 0.75, 0.25)
     assert (change.question, change.reason, change.flaky) == ("Fees?", "too low", True)
@@ -135,10 +135,15 @@ def test_a_change_has_the_scores_that_decide_and_the_texts_of_both_runs() -> Non
 def test_an_item_of_one_run_has_the_texts_of_that_run() -> None:
     failed = {"value": 0.0, "actual_output": "5 USD", "tool_calls": [{"name": "mail"}]}
     result = match(side(a=dict(failed)), side(b=dict(failed)))
-    [gone], [new] = result.changes["gone"], result.changes["new"]
-    assert (gone.key, gone.base_answer, gone.answer, gone.scores) == ("a", "5 USD", "", ())
+    [removed_item], [new] = result.changes["gone"], result.changes["new"]
+    assert (removed_item.key, removed_item.base_answer, removed_item.answer, removed_item.scores) == (
+        "a",
+        "5 USD",
+        "",
+        (),
+    )
     assert (new.key, new.base_answer, new.answer, new.calls) == ("b", "", "5 USD", ())
-    assert (gone.question, gone.nodeid) == ("What about a?", "suite.json::a[one]")
+    assert (removed_item.question, removed_item.nodeid) == ("What about a?", "suite.json::a[one]")
 
 
 def test_a_change_is_named_by_its_question_else_by_its_item() -> None:
@@ -147,8 +152,12 @@ def test_a_change_is_named_by_its_question_else_by_its_item() -> None:
             item_class="regressed", nodeid="s.json::k[m]", file="s.json", key="k", **{"model": "m", **fields}
         )
 
-    asked = change(question="Fee?")
-    assert (asked.title, asked.label, asked.source) == ("Fee?", "Fee? (m, k)", "m, k")
+    question_change = change(question="Fee?")
+    assert (question_change.title, question_change.label, question_change.source) == (
+        "Fee?",
+        "Fee? (m, k)",
+        "m, k",
+    )
     assert (change().title, change().label) == ("s.json::k[m]", "s.json::k[m]")
     assert change(model="").source == "k"
 

@@ -34,7 +34,7 @@ def pairs_of(
     return {"one": list(zip(sides[0].items.values(), sides[1].items.values(), strict=True))}, entries
 
 
-def compared(
+def comparison_of(
     base: list[float | None], new: list[float | None], *, limits: ComparisonLimits | None = None, **entry: Any
 ) -> MetricComparison:
     rows = ([{"outcomes": {"quality": score(value)}} for value in values] for values in (base, new))
@@ -49,7 +49,7 @@ def operations(base: list[dict[str, Any]], new: list[dict[str, Any]]) -> dict[st
 
 
 def test_only_cases_with_both_scores_are_pairs() -> None:
-    result = compared([0.5, None, 1.0, 0.25], [1.0, 1.0, None, 0.25])
+    result = comparison_of([0.5, None, 1.0, 0.25], [1.0, 1.0, None, 0.25])
     assert (result.n, result.changed, result.base, result.new) == (2, 1, 0.375, 0.625)
     assert result.difference == 0.25
     pairs, entries = pairs_of(*[[{"outcomes": {"quality": score(None)}}]] * 2, evaluator("quality"))
@@ -58,31 +58,31 @@ def test_only_cases_with_both_scores_are_pairs() -> None:
 
 def test_p_is_that_of_the_exact_test_and_an_allowed_drop_is_no_worse() -> None:
     base, new = [1.0] * 20, [1.0] * 14 + [0.0] * 6
-    result = compared(base, new)
+    result = comparison_of(base, new)
     assert result.p == pytest.approx(stats.binomtest(6, 6, alternative="greater").pvalue)
     assert result.verdict == "worse"
     for allowed_drop, verdict in ((0.3, "inconclusive"), (0.29, "worse")):
-        assert compared(base, new, limits=ComparisonLimits(allowed_drop=allowed_drop)).verdict == verdict
+        assert comparison_of(base, new, limits=ComparisonLimits(allowed_drop=allowed_drop)).verdict == verdict
     wide = ComparisonLimits(allowed_drop=0.3, tolerance=0.7)
-    assert compared(base, new, limits=wide).verdict == "not worse"
+    assert comparison_of(base, new, limits=wide).verdict == "not worse"
 
 
 def test_limits_are_shares_of_the_range_or_of_the_base_mean() -> None:
     base, new = [50.0] * 20, [50.0] * 14 + [30.0] * 6
     by_range = {"range": [0.0, 100.0], "threshold": 10.0}
-    result = compared(base, new, **by_range)
+    result = comparison_of(base, new, **by_range)
     assert (result.unit, result.difference) == (100.0, -6.0)
-    assert compared(base, new, limits=ComparisonLimits(allowed_drop=0.07), **by_range).verdict != "worse"
-    assert compared(base, new, limits=ComparisonLimits(allowed_drop=0.05), **by_range).verdict == "worse"
+    assert comparison_of(base, new, limits=ComparisonLimits(allowed_drop=0.07), **by_range).verdict != "worse"
+    assert comparison_of(base, new, limits=ComparisonLimits(allowed_drop=0.05), **by_range).verdict == "worse"
     endless = {"range": [0.0, "Infinity"], "threshold": 10.0}
-    assert compared(base, new, **endless).unit == 50.0
-    assert compared(base, new, limits=ComparisonLimits(allowed_drop=0.13), **endless).verdict != "worse"
-    assert compared(base, new, limits=ComparisonLimits(allowed_drop=0.11), **endless).verdict == "worse"
+    assert comparison_of(base, new, **endless).unit == 50.0
+    assert comparison_of(base, new, limits=ComparisonLimits(allowed_drop=0.13), **endless).verdict != "worse"
+    assert comparison_of(base, new, limits=ComparisonLimits(allowed_drop=0.11), **endless).verdict == "worse"
 
 
 def test_the_interval_of_a_metric_of_which_less_is_better_is_mirrored() -> None:
-    higher = compared([1.0] * 20, [1.0] * 14 + [0.0] * 6)
-    lower = compared([0.0] * 20, [0.0] * 14 + [1.0] * 6, better="lower")
+    higher = comparison_of([1.0] * 20, [1.0] * 14 + [0.0] * 6)
+    lower = comparison_of([0.0] * 20, [0.0] * 14 + [1.0] * 6, better="lower")
     assert (lower.difference, lower.p, lower.verdict) == (0.3, higher.p, "worse")
     assert higher.low is not None
     assert higher.high is not None
@@ -115,7 +115,7 @@ def test_a_metric_that_does_not_decide_is_no_test_of_the_family() -> None:
 def test_the_worst_verdict_of_deciding_metrics_is_that_of_the_run(
     verdicts: tuple[Verdict, ...], worst: Verdict
 ) -> None:
-    template = compared([1.0] * 3, [1.0] * 3)
+    template = comparison_of([1.0] * 3, [1.0] * 3)
     fields = {name: getattr(template, name) for name in template.__struct_fields__}
     metrics = [MetricComparison(**{**fields, "verdict": verdict}) for verdict in verdicts]
     hidden = MetricComparison(**{**fields, "verdict": "worse", "decides": False})
@@ -152,7 +152,7 @@ def test_many_answers_have_the_normal_interval() -> None:
 def test_scores_are_yes_or_no_only_if_both_runs_say_so() -> None:
     """A score of 1 less a billionth is graded: the drop that can be detected is nearly the same."""
     new = [1.0] * 16 + [0.5] * 4
-    graded, nearly = compared([1.0] * 20, new), compared([1.0 - 1e-9] * 20, new)
+    graded, nearly = comparison_of([1.0] * 20, new), comparison_of([1.0 - 1e-9] * 20, new)
     assert graded.smallest_detectable is not None
     assert graded.smallest_detectable == pytest.approx(nearly.smallest_detectable, abs=1e-6)
 

@@ -60,16 +60,16 @@ def test_verdicts_p_values_and_intervals_are_those_of_the_reference(
     expected = reference({name: (base[name], new[name]) for name in METRICS})
     compared = {metric.evaluator: metric for metric in compare(side(base), side(new)).metrics}
 
-    are_exact = all(wanted.is_exact for wanted in expected.values())
+    are_exact = all(target.is_exact for target in expected.values())
     for name, metric in compared.items():
-        wanted = expected[name]
-        width = wanted.interval[1] - wanted.interval[0]
+        expectation = expected[name]
+        width = expectation.interval[1] - expectation.interval[0]
         assert metric.n == items
-        assert metric.difference == pytest.approx(wanted.difference)
-        assert metric.p == pytest.approx(wanted.p, abs=1e-9 if wanted.is_exact else 0.03)
-        assert metric.p_adjusted == pytest.approx(wanted.p_adjusted, abs=1e-9 if are_exact else 0.09)
-        assert (metric.low, metric.high) == pytest.approx(wanted.interval, abs=0.03 * width)
-        assert metric.verdict == wanted.verdict
+        assert metric.difference == pytest.approx(expectation.difference)
+        assert metric.p == pytest.approx(expectation.p, abs=1e-9 if expectation.is_exact else 0.03)
+        assert metric.p_adjusted == pytest.approx(expectation.p_adjusted, abs=1e-9 if are_exact else 0.09)
+        assert (metric.low, metric.high) == pytest.approx(expectation.interval, abs=0.03 * width)
+        assert metric.verdict == expectation.verdict
     assert set(compared) == set(METRICS)
     if verdicts is not None:
         assert compared["factual"].verdict in verdicts

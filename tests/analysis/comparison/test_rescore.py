@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.command import evalstudio
-from support.project import Project
+from support.project import PreparedProjects, Project
 
 CONDITION = 'evaluators = ["shouting"]\n'
 SHOUTING = """
@@ -39,16 +39,19 @@ def rows(answer: str) -> list[dict[str, Any]]:
     return [{"key": f"k{number}", "input": "q", "actual_output": answer} for number in range(6)]
 
 
-@pytest.fixture
-def saved(project: Project) -> Project:
-    """A project with a baseline, whose evaluator then halves its scores."""
+def save_baseline(project: Project) -> None:
     project.write("evalstudio.toml", CONDITION)
     project.write("conftest.py", SHOUTING.replace("FACTOR", "1.0"))
     project.lab(*rows("calm answer"))
-    project.run_process("answers_lab.json").assert_outcomes(passed=6)
+    project.run("answers_lab.json").assert_outcomes(passed=6)
     assert evalstudio("baseline", "save", folder=project.folder).returncode == 0
     project.write("conftest.py", SHOUTING.replace("FACTOR", "0.5"))
-    return project
+
+
+@pytest.fixture
+def baseline_project(project: Project, project_store: PreparedProjects) -> Project:
+    """A project with a baseline, whose evaluator then halves its scores."""
+    return project_store.fill(project, save_baseline)
 
 
 @pytest.fixture
@@ -56,7 +59,7 @@ def project(pytester: pytest.Pytester) -> Project:
     return Project(pytester)
 
 
-def compared(project: Project, *options: str) -> dict[str, Any]:
+def comparison_of(project: Project, *options: str) -> dict[str, Any]:
     command = ("compare", "evalstudio-baseline.jsonl", "evalstudio-report", "--rescore", "--json", *options)
     result = evalstudio(
         *command, "--plugin-module", str(project.folder / "conftest.py"), folder=project.folder
@@ -66,10 +69,10 @@ def compared(project: Project, *options: str) -> dict[str, Any]:
     return content
 
 
-def test_a_change_of_the_evaluator_is_one_of_the_measure(saved: Project) -> None:
-    saved.run_process("answers_lab.json").assert_outcomes(passed=6)
+def test_a_change_of_the_evaluator_is_one_of_the_measure(baseline_project: Project) -> None:
+    baseline_project.run("answers_lab.json").assert_outcomes(passed=6)
 
-    result = compared(saved)
+    result = comparison_of(baseline_project)
 
     (metric,) = result["metrics"]
     (measure,) = result["measure"]
@@ -79,12 +82,12 @@ def test_a_change_of_the_evaluator_is_one_of_the_measure(saved: Project) -> None
     assert model["difference"] == 0.0
 
 
-def test_a_change_of_the_answers_is_one_of_the_model(saved: Project) -> None:
-    saved.write("conftest.py", SHOUTING.replace("FACTOR", "1.0"))
-    saved.lab(*rows("CALM ANSWEr"))
-    saved.run_process("answers_lab.json")
+def test_a_change_of_the_answers_is_one_of_the_model(baseline_project: Project) -> None:
+    baseline_project.write("conftest.py", SHOUTING.replace("FACTOR", "1.0"))
+    baseline_project.lab(*rows("CALM ANSWEr"))
+    baseline_project.run("answers_lab.json")
 
-    result = compared(saved)
+    result = comparison_of(baseline_project)
 
     (measure,) = result["measure"]
     (model,) = result["model"]
@@ -92,8 +95,8 @@ def test_a_change_of_the_answers_is_one_of_the_model(saved: Project) -> None:
     assert model["difference"] == pytest.approx(result["metrics"][0]["difference"])
 
 
-def test_the_terminal_names_both(saved: Project) -> None:
-    saved.run_process("answers_lab.json")
+def test_the_terminal_names_both(baseline_project: Project) -> None:
+    baseline_project.run("answers_lab.json")
 
     result = evalstudio(
         "compare",
@@ -101,21 +104,26 @@ def test_the_terminal_names_both(saved: Project) -> None:
         "evalstudio-report",
         "--rescore",
         "--plugin-module",
-        str(saved.folder / "conftest.py"),
-        folder=saved.folder,
+        str(baseline_project.folder / "conftest.py"),
+        folder=baseline_project.folder,
     )
 
     assert "the measure moved by -0.4545" in result.stdout
     assert "on unchanged answers; model: no change" in result.stdout
 
 
-def test_a_baseline_without_answers_cannot_be_scored_again(saved: Project) -> None:
-    saved.run_process("answers_lab.json")
-    evalstudio("baseline", "accept", "--no-answers", folder=saved.folder)
-    saved.run_process("answers_lab.json")
+def test_a_baseline_without_answers_cannot_be_scored_again(baseline_project: Project) -> None:
+    baseline_project.run("answers_lab.json")
+    evalstudio("baseline", "accept", "--no-answers", folder=baseline_project.folder)
+    baseline_project.run("answers_lab.json")
 
     command = ("compare", "evalstudio-baseline.jsonl", "evalstudio-report", "--rescore")
-    result = evalstudio(*command, "--plugin-module", str(saved.folder / "conftest.py"), folder=saved.folder)
+    result = evalstudio(
+        *command,
+        "--plugin-module",
+        str(baseline_project.folder / "conftest.py"),
+        folder=baseline_project.folder,
+    )
 
     assert result.returncode == 2
     assert "was saved without answers" in result.stderr

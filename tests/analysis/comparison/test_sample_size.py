@@ -32,7 +32,7 @@ def test_the_number_is_the_least_one(deviation: float, distance: float) -> None:
     assert number == least_number(distance, deviation, 1.0)
 
 
-@pytest.mark.parametrize(("tests", "needed"), [(1, 56), (2, 71)])
-def test_a_drop_is_settled_by_a_test_with_80_percent_power(tests: int, needed: int) -> None:
+@pytest.mark.parametrize(("tests", "expected"), [(1, 56), (2, 71)])
+def test_a_drop_is_settled_by_a_test_with_80_percent_power(tests: int, expected: int) -> None:
     """((z of 1 - 0.05 / tests) + (z of 0.8)) * deviation / drop, squared and rounded up."""
-    assert cases_needed(-0.1, 0.3, 10, tolerance=0.05, extreme=1.0, tests=tests) == needed
+    assert cases_needed(-0.1, 0.3, 10, tolerance=0.05, extreme=1.0, tests=tests) == expected

@@ -69,10 +69,13 @@ def summary(*metrics: MetricComparison, verdict: str = "inconclusive", **fields:
 
 
 def test_a_run_without_any_change_names_the_drop_that_it_could_miss() -> None:
-    still = metric(changed=0)
-    assert summary(still) == "no case changed. With 40 cases, a real drop of up to 0.12 could go unnoticed."
+    unchanged_metric = metric(changed=0)
+    assert (
+        summary(unchanged_metric)
+        == "no case changed. With 40 cases, a real drop of up to 0.12 could go unnoticed."
+    )
     answers = ChangedItems(compared=40, changed=7)
-    assert summary(still, answers=answers) == (
+    assert summary(unchanged_metric, answers=answers) == (
         "no case changed its result, although 7 of 40 answers differ. With 40 cases, a real drop of up to"
         " 0.12 could go unnoticed."
     )

@@ -32,24 +32,40 @@ def test_figures_are_means_over_the_repeats() -> None:
         "usage": {"input_tokens": 10, "output_tokens": 6, "cached_tokens": 99},
         "tool_calls": [{"name": "search"}],
     }
-    one, two = item(first), item(first, second)
-    assert (one.answer_chars, one.cost_usd, one.duration_s, one.tokens, one.tool_calls) == (
+    single_run, repeated_run = item(first), item(first, second)
+    assert (
+        single_run.answer_chars,
+        single_run.cost_usd,
+        single_run.duration_s,
+        single_run.tokens,
+        single_run.tool_calls,
+    ) == (
         3,
         0.1,
         1,
         10,
         None,
     )
-    assert (two.answer_chars, two.duration_s, two.tokens, two.tool_calls) == (4, 1.5, 13, 0.5)
-    assert two.cost_usd == pytest.approx(0.2)
+    assert (
+        repeated_run.answer_chars,
+        repeated_run.duration_s,
+        repeated_run.tokens,
+        repeated_run.tool_calls,
+    ) == (4, 1.5, 13, 0.5)
+    assert repeated_run.cost_usd == pytest.approx(0.2)
     assert item(second).tool_calls == 1.0
 
 
 def test_repeats_in_error_have_a_cost_and_neither_seconds_nor_answers() -> None:
     down = {"error": "down", "actual_output": "", "actual_duration": 9.0, "cost": 0.4}
     good = {"actual_duration": 1.0, "cost": 0.2, "usage": {}}
-    alone, among = item(down), item(down, good)
-    assert (alone.duration_s, alone.cost_usd, alone.answers, alone.tokens) == (None, 0.4, None, None)
+    error_item, among = item(down), item(down, good)
+    assert (error_item.duration_s, error_item.cost_usd, error_item.answers, error_item.tokens) == (
+        None,
+        0.4,
+        None,
+        None,
+    )
     assert (among.duration_s, among.answers, among.answer_chars, among.context) == (1.0, None, None, None)
     assert among.cost_usd == pytest.approx(0.3)
 
@@ -64,8 +80,8 @@ def test_chunks_have_a_digest_in_their_order_and_one_without_it() -> None:
     first, second, other = (item({"context": chunks}) for chunks in (["a", "b"], ["b", "a"], ["a", "c"]))
     assert first.context != second.context
     assert first.chunks == second.chunks != other.chunks
-    alone = item({"context": ["a"]})
-    assert alone.context == alone.chunks
+    single_chunk = item({"context": ["a"]})
+    assert single_chunk.context == single_chunk.chunks
 
 
 def test_calls_differ_by_name_arguments_and_order() -> None:
@@ -162,9 +178,9 @@ def test_the_items_of_one_model_have_the_name_of_the_other() -> None:
     only = of_model(side(builder), "two", "one")
     assert list(only.items) == [("suite.json", "k", "one", 0)]
     assert (only.model, str(only.label)) == ("two", "two of run 0000")
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         of_model(side(builder), "tow", "one")
-    assert str(caught.value).endswith("Did you mean 'two'? The run has one, two.")
+    assert str(exc_info.value).endswith("Did you mean 'two'? The run has one, two.")
 
 
 @pytest.mark.parametrize(

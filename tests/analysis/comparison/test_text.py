@@ -20,7 +20,7 @@ from pytest_evalstudio.analysis.comparison.text import changed_lines, comparison
 from support.item_changes import item_change
 
 
-def compared(**fields: Any) -> MetricComparison:
+def metric_comparison(**fields: Any) -> MetricComparison:
     defaults: dict[str, Any] = {
         "evaluator": "rouge",
         "metric": "rouge_l",
@@ -43,7 +43,7 @@ def compared(**fields: Any) -> MetricComparison:
     ("cases_needed", "end"), [(None, "20 pairs"), (1200, "20 pairs; about 1,200 cases would be enough")]
 )
 def test_the_number_of_cases_is_stated_where_it_is_known(cases_needed: int | None, end: str) -> None:
-    line = metric_line(compared(cases_needed=cases_needed))
+    line = metric_line(metric_comparison(cases_needed=cases_needed))
     assert line.endswith(end)
     assert line.startswith("inconclusive: rouge.rouge_l of m: 0.5 -> 0.45, difference -0.05, p 0.2, ")
 
@@ -54,12 +54,12 @@ def test_the_number_of_cases_is_stated_where_it_is_known(cases_needed: int | Non
 def test_the_smallest_detectable_drop_is_stated_where_something_changed(
     smallest: float | None, changed: int, is_stated: bool
 ) -> None:
-    line = metric_line(compared(smallest_detectable=smallest, changed=changed))
+    line = metric_line(metric_comparison(smallest_detectable=smallest, changed=changed))
     assert ("smallest detectable drop 0.1" in line) is is_stated
 
 
 def test_a_decided_metric_needs_no_more_cases() -> None:
-    line = metric_line(compared(verdict="worse", smallest_detectable=0.1, cases_needed=10))
+    line = metric_line(metric_comparison(verdict="worse", smallest_detectable=0.1, cases_needed=10))
     assert "cases would be enough" not in line
     assert "smallest detectable" not in line
 
@@ -68,7 +68,7 @@ def test_a_decided_metric_needs_no_more_cases() -> None:
 def test_a_metric_without_a_changed_case_names_the_drop_that_cannot_be_excluded(
     changed: int, is_unchanged: bool
 ) -> None:
-    line = metric_line(compared(changed=changed, low=-0.12, high=0.1))
+    line = metric_line(metric_comparison(changed=changed, low=-0.12, high=0.1))
     assert (
         "no case changed; with 20 pairs, a real drop of up to 0.12 could go unnoticed" in line
     ) is is_unchanged
@@ -149,12 +149,12 @@ def test_a_new_error_is_shown_after_many_fixed_items() -> None:
 
 
 def test_metrics_that_are_not_worse_are_counted() -> None:
-    fine = compared(verdict="not worse", low=-0.1, high=0.1)
+    fine = metric_comparison(verdict="not worse", low=-0.1, high=0.1)
     metrics = (
         fine,
-        compared(verdict="not worse", difference=0.0, low=-0.1, high=0.1),
-        compared(verdict="worse", metric="rouge_1"),
-        compared(verdict="worse", metric="hidden", decides=False),
+        metric_comparison(verdict="not worse", difference=0.0, low=-0.1, high=0.1),
+        metric_comparison(verdict="worse", metric="rouge_1"),
+        metric_comparison(verdict="worse", metric="hidden", decides=False),
     )
     lines = list(comparison_lines(comparison(verdict="worse", metrics=metrics)))
     assert lines[lines.index("verdict: worse") + 1 : -1] == [
@@ -164,9 +164,9 @@ def test_metrics_that_are_not_worse_are_counted() -> None:
 
 
 def test_a_rescored_baseline_has_the_drift_of_the_measure_beside_that_of_the_model() -> None:
-    drift = compared(difference=-0.1, low=-0.2, high=-0.05)
-    other = compared(metric="rouge_1", difference=0.1, low=0.05, high=0.2)
-    model = (compared(difference=0.25), compared(difference=0.5, model="another"))
+    drift = metric_comparison(difference=-0.1, low=-0.2, high=-0.05)
+    other = metric_comparison(metric="rouge_1", difference=0.1, low=0.05, high=0.2)
+    model = (metric_comparison(difference=0.25), metric_comparison(difference=0.5, model="another"))
     lines = list(comparison_lines(comparison(measure=(drift, other), model=model)))
     assert [line for line in lines if "the measure moved" in line] == [
         "  rouge.rouge_l of m: the measure moved by -0.1 [-0.2, -0.05] on unchanged answers; model: +0.25",

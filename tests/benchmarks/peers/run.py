@@ -161,16 +161,16 @@ def report(tool: Tool, environments: Path, runs: int, outputs: Path | None) -> N
         print(f"{tool.name}: not installed: {error.stderr.strip().splitlines()[-1]}", flush=True)
         return
     print(f"{tool.name} {version_of(tool, programs)}", flush=True)
-    written = sum(code_lines(FOLDER / path) for path in tool.files)
+    line_count = sum(code_lines(FOLDER / path) for path in tool.files)
     sound = [run_on("", tool, programs) for _ in range(runs)]
     for change in (*CHANGED_QUESTIONS, DOWN):
         result = sound[0] if not change else run_on(change, tool, programs)
         questions = CHANGED_QUESTIONS.get(change, ())
         words = " ".join(re.sub(r"\x1b\[[0-9;]*m|[│┃]", " ", result.output).split())
-        named = [question for question in questions if question in words]
+        mentions = [question for question in questions if question in words]
         print(
             f"  {change or 'sound'}: exit {result.status}, {len(result.output.splitlines())} lines printed, "
-            f"names {len(named)} of {len(questions)} questions",
+            f"names {len(mentions)} of {len(questions)} questions",
             flush=True,
         )
         if outputs:
@@ -179,7 +179,7 @@ def report(tool: Tool, environments: Path, runs: int, outputs: Path | None) -> N
     processor_s = statistics.median(run.processor_s for run in sound)
     wall_s = statistics.median(run.wall_s for run in sound)
     print(
-        f"  {written} lines written; {processor_s:.1f} s of processor time, {wall_s:.1f} s wall, "
+        f"  {line_count} lines written; {processor_s:.1f} s of processor time, {wall_s:.1f} s wall, "
         f"medians of {runs}; {installed_mb(environments / tool.name):.0f} MB",
         flush=True,
     )
@@ -230,7 +230,7 @@ def run_on(change: str, tool: Tool, programs: Path) -> Run:
         command = [part.format(bin=programs) for part in tool.command]
         with (folder / "output.txt").open("w+", encoding="utf-8") as output:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            started = time.perf_counter()
+            start = time.perf_counter()
             try:
                 status = subprocess.run(
                     command,
@@ -244,7 +244,7 @@ def run_on(change: str, tool: Tool, programs: Path) -> Run:
                 ).returncode
             except subprocess.TimeoutExpired:
                 status = TIMED_OUT
-            wall_s = time.perf_counter() - started
+            wall_s = time.perf_counter() - start
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             output.seek(0)
             text = output.read()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -41,10 +42,10 @@ target = "app:answer"
 CARDS = {"gold": "15 USD", "blue": "12 USD", "red": "9 USD"}
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """Return a folder with an application that has a baseline, and was broken after it."""
-    folder = tmp_path / "project"
+@pytest.fixture(scope="module")
+def passing_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with an application that has a baseline."""
+    folder = tmp_path_factory.mktemp("desk") / "project"
     folder.mkdir()
     (folder / "app.py").write_text(APPLICATION, encoding="utf-8")
     (folder / "evalstudio.toml").write_text(CONFIGURATION, encoding="utf-8")
@@ -59,6 +60,14 @@ def project(tmp_path: Path) -> Path:
     pytest_run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     subprocess.run(pytest_run, cwd=folder, check=True, capture_output=True, env=environment)
     subprocess.run([*COMMAND, "baseline", "save"], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def project(passing_project: Path, tmp_path: Path) -> Path:
+    """Return a copy of the project whose application was broken after its baseline."""
+    folder = tmp_path / "project"
+    shutil.copytree(passing_project, folder)
     change(folder, '"12 USD"', '"21 USD"')
     return folder
 
@@ -88,11 +97,31 @@ def text_of(result: Any) -> str:
 
 
 def talk(folder: Path, conversation: Callable[[Any], Awaitable[None]], *arguments: str) -> None:
-    async def held() -> None:
+    async def session() -> None:
         async with connected(folder, *arguments) as client:
             await conversation(client)
 
-    asyncio.run(held())
+    asyncio.run(session())
+
+
+def talk_in_process(folder: Path, conversation: Callable[[Any], Awaitable[None]], *arguments: str) -> None:
+    """Let the client talk to a server in this process, which takes two seconds less."""
+    from mcp import Client
+    from mcp.server import MCPServer
+
+    servers: list[MCPServer] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MCPServer, "run", lambda server, transport: servers.append(server))
+        assert main(["mcp", "--folder", str(folder), *arguments]) == 0
+    (server,) = servers
+
+    async def session() -> None:
+        async with Client(server) as client:
+            await conversation(client)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+        asyncio.run(session())
 
 
 def test_an_agent_finds_the_fault_mends_it_and_sees_the_run_pass(project: Path) -> None:
@@ -104,8 +133,8 @@ def test_an_agent_finds_the_fault_mends_it_and_sees_the_run_pass(project: Path) 
 
         progress: list[tuple[float, float | None]] = []
 
-        async def note(done: float, total: float | None, message: str | None) -> None:
-            progress.append((done, total))
+        async def note(count: float, total: float | None, message: str | None) -> None:
+            progress.append((count, total))
 
         red = text_of(await client.call_tool("run", {}, progress_callback=note))
         assert "1 of 3" in red
@@ -148,35 +177,35 @@ def test_resources_are_report_record_and_schemas(project: Path) -> None:
         schema = (await client.read_resource("evalstudio://schemas/suite")).contents[0].text
         assert json.loads(schema)["properties"]["tests"]
 
-    talk(project, conversation)
+    talk_in_process(project, conversation)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "fault"),
-    [
-        ("failures", {}, "there is no run yet; call run first"),
-        ("case", {"key": "gold"}, "there is no run yet; call run first"),
-        ("run", {"files": ["../outside_suite.json"]}, "is not in the folder of this server"),
-        ("run", {"files": ["/etc/passwd"]}, "is not in the folder of this server"),
-        ("run", {"files": ["--pdb"]}, "is not the name of a file or case"),
-        ("run", {"files": ["missing_suite.json"]}, "there is no such file"),
-        ("run", {"cases": ["golf"]}, "no test named 'golf'. Did you mean 'gold'?"),
-        ("explain", {"cases": ["--output"]}, "there is no run yet"),
-    ],
+FAULTS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("failures", {}, "there is no run yet; call run first"),
+    ("case", {"key": "gold"}, "there is no run yet; call run first"),
+    ("run", {"files": ["../outside_suite.json"]}, "is not in the folder of this server"),
+    ("run", {"files": ["/etc/passwd"]}, "is not in the folder of this server"),
+    ("run", {"files": ["--pdb"]}, "is not the name of a file or case"),
+    ("run", {"files": ["missing_suite.json"]}, "there is no such file"),
+    ("run", {"cases": ["golf"]}, "no test named 'golf'. Did you mean 'gold'?"),
+    ("explain", {"cases": ["--output"]}, "there is no run yet"),
 )
-def test_a_fault_of_the_agent_is_one_sentence(
-    project: Path, tool: str, arguments: dict[str, Any], fault: str
-) -> None:
+"""Tool, arguments and message; none of the calls starts a run."""
+
+
+def test_a_fault_of_the_agent_is_one_sentence(project: Path) -> None:
     (project.parent / "outside_suite.json").write_text("{}", encoding="utf-8")
     (project / "evalstudio-report").rename(project.parent / "old-report")
 
     async def conversation(client: Any) -> None:
-        result = await client.call_tool(tool, arguments)
-        assert result.is_error
-        assert fault in text_of(result)
-        assert "Traceback" not in text_of(result)
+        for tool, arguments, fault in FAULTS:
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error, (tool, arguments)
+            assert fault in text_of(result)
+            assert "Traceback" not in text_of(result)
+        assert not (project / "evalstudio-report").exists()
 
-    talk(project, conversation)
+    talk_in_process(project, conversation)
 
 
 def test_limits_of_runs_and_tests_end_the_loop(project: Path) -> None:
@@ -187,7 +216,7 @@ def test_limits_of_runs_and_tests_end_the_loop(project: Path) -> None:
         result = await client.call_tool("run", {"cases": ["gold"]})
         assert "this server has made its 1 runs (--max-runs)" in text_of(result)
 
-    talk(project, conversation, "--max-tests", "2", "--max-runs", "1")
+    talk_in_process(project, conversation, "--max-tests", "2", "--max-runs", "1")
 
 
 def test_a_cancelled_run_ends_and_the_next_one_runs(project: Path) -> None:
@@ -232,7 +261,7 @@ def test_texts_of_the_application_are_data(project: Path) -> None:
             quoting_lines = [line for line in text.splitlines() if "Accept the baseline" in line]
             assert all(line.startswith("> ") for line in quoting_lines), text
 
-    talk(project, conversation)
+    talk_in_process(project, conversation)
 
 
 def test_nothing_accepts_a_baseline_or_writes_a_file(project: Path) -> None:
@@ -249,7 +278,7 @@ def test_nothing_accepts_a_baseline_or_writes_a_file(project: Path) -> None:
         for tool in (await client.list_tools()).tools:
             await client.call_tool(tool.name, {"key": "blue"} if tool.name == "case" else {})
 
-    talk(project, conversation)
+    talk_in_process(project, conversation)
     assert state() == before
 
 

@@ -26,7 +26,7 @@ BATTLE = Battle(
 )
 
 
-def written(folder: Path, text: str) -> Path:
+def battles_file(folder: Path, text: str) -> Path:
     path = folder / "battles.csv"
     path.write_text(text, encoding="utf-8")
     return path
@@ -46,7 +46,7 @@ def test_formulas_are_written_as_text() -> None:
 
 
 def test_required_columns_are_enough_and_further_ones_are_kept(tmp_path: Path) -> None:
-    path = written(tmp_path, "winner,prompt_key,model_a,model_b,submitted_at\nmodel_a,p,x,y,2023\n")
+    path = battles_file(tmp_path, "winner,prompt_key,model_a,model_b,submitted_at\nmodel_a,p,x,y,2023\n")
     [battle] = read_battles(path)
     assert (battle.prompt_key, battle.preferred, battle.points) == ("p", "x", 1.0)
     assert battle.others == {"submitted_at": "2023"}
@@ -67,10 +67,10 @@ def test_required_columns_are_enough_and_further_ones_are_kept(tmp_path: Path) -
     ],
 )
 def test_faults_name_file_and_line(tmp_path: Path, text: str, place: str, fact: str) -> None:
-    with pytest.raises(DataError) as caught:
-        read_battles(written(tmp_path, text))
-    assert place in str(caught.value)
-    assert fact in str(caught.value)
+    with pytest.raises(DataError) as exc_info:
+        read_battles(battles_file(tmp_path, text))
+    assert place in str(exc_info.value)
+    assert fact in str(exc_info.value)
 
 
 def test_the_digest_of_texts_ignores_sides_and_notices_changes() -> None:

@@ -71,7 +71,7 @@ def write_lab(folder: Path, answers: dict[str, str], prompts: int = 3) -> None:
     )
 
 
-def asked(folder: Path) -> int:
+def question_count(folder: Path) -> int:
     path = folder / "asked.txt"
     return len(path.read_text().splitlines()) if path.exists() else 0
 
@@ -96,7 +96,7 @@ def test_a_second_run_asks_nothing(folder: Path) -> None:
     main(["arena", "play", "a_lab.json", "-o", "b.csv"])
     before = (folder / "b.csv").read_bytes()
     main(["arena", "play", "a_lab.json", "-o", "b.csv"])
-    assert asked(folder) == 9
+    assert question_count(folder) == 9
     assert (folder / "b.csv").read_bytes() == before
 
 
@@ -104,9 +104,9 @@ def test_two_commands_do_not_play_into_one_file(folder: Path, capsys: pytest.Cap
     with BattleStore(folder / "b.csv").playing():
         assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 2
     assert "b.csv: another `arena play` writes into this file; wait until it ends" in capsys.readouterr().err
-    assert asked(folder) == 0
+    assert question_count(folder) == 0
     assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 0
-    assert asked(folder) == len(battles(folder)) == 9
+    assert question_count(folder) == len(battles(folder)) == 9
 
 
 def test_a_new_model_plays_its_own_games_only(folder: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_new_model_plays_its_own_games_only(folder: Path) -> None:
     before = battles(folder)
     write_lab(folder, {**ANSWERS, "m4": "no"})
     main(["arena", "play", "a_lab.json", "-o", "b.csv"])
-    assert asked(folder) == 18
+    assert question_count(folder) == 18
     after = battles(folder)
     assert after[:9] == before
     assert all("model-m4" in (row["model_a"], row["model_b"]) for row in after[9:])
@@ -126,7 +126,7 @@ def test_a_lost_file_costs_no_second_verdict(folder: Path) -> None:
     before = (folder / "b.csv").read_bytes()
     (folder / "b.csv").unlink()
     main(["arena", "play", "a_lab.json", "-o", "b.csv"])
-    assert asked(folder) == 9
+    assert question_count(folder) == 9
     assert (folder / "b.csv").read_bytes() == before
 
 
@@ -135,16 +135,16 @@ def test_a_game_without_a_verdict_is_left_out_and_told(
 ) -> None:
     write_lab(folder, {**ANSWERS, "m2": "broken"})
     assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 1
-    shown = capsys.readouterr()
-    assert "3 games, 3 new, 6 without a verdict" in shown.out
-    assert "without a verdict (6 games)" in shown.err
+    output = capsys.readouterr()
+    assert "3 games, 3 new, 6 without a verdict" in output.out
+    assert "without a verdict (6 games)" in output.err
     assert len(battles(folder)) == 3
 
 
 def test_a_budget_ends_the_asking(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "evalstudio.toml").write_text(CONFIG + "max_calls = 4\n")
     assert main(["arena", "play", "a_lab.json", "-o", "b.csv"]) == 1
-    assert asked(folder) == 4
+    assert question_count(folder) == 4
     assert len(battles(folder)) == 4
     assert "5 without a verdict" in capsys.readouterr().out
 
@@ -152,7 +152,7 @@ def test_a_budget_ends_the_asking(folder: Path, capsys: pytest.CaptureFixture[st
 def test_an_estimate_asks_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["arena", "play", "a_lab.json", "-o", "b.csv", "--estimate"]) == 0
     assert "9 games, 9 of them without a verdict" in capsys.readouterr().out
-    assert asked(folder) == 0
+    assert question_count(folder) == 0
     assert not (folder / "b.csv").exists()
 
 
@@ -273,13 +273,13 @@ def test_a_suites_models_are_asked_once_for_the_games_of_a_file(
     suite = {"tests": [{"test_cases": [{"key": "a", "prompt": "A?"}, {"key": "b", "prompt": "B?"}]}]}
     (folder / "a_suite.json").write_text(json.dumps(suite))
 
-    def answered() -> int:
+    def answer_count() -> int:
         return len((folder / "answered.txt").read_text()) if (folder / "answered.txt").exists() else 0
 
     def play(*arguments: str) -> tuple[int, int]:
-        before = answered()
+        before = answer_count()
         assert main(["arena", "play", "a_suite.json", "-o", "b.csv", *arguments]) == 0
-        return answered() - before, asked(folder)
+        return answer_count() - before, question_count(folder)
 
     assert play("--estimate") == (0, 0)
     assert capsys.readouterr().out.splitlines()[:2] == [

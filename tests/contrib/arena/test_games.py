@@ -93,27 +93,27 @@ def test_one_model_has_nothing_to_play() -> None:
 def test_what_was_played_is_not_played_again() -> None:
     games = games_of(answers("ab"), seed=0)
     battles = [battle_of(game) for game in games[:4]]
-    left, kept = unplayed(games, battles, "j", both_orders=False)
-    assert (left, kept) == (games[4:], battles)
+    remaining, valid_battles = unplayed(games, battles, "j", both_orders=False)
+    assert (remaining, valid_battles) == (games[4:], battles)
 
 
 def test_a_changed_answer_is_played_again() -> None:
     games = games_of(answers("ab"), seed=0)
     battles = [battle_of(game) for game in games]
     battles[2] = battle_of(games[2], texts_id="another")
-    left, kept = unplayed(games, battles, "j", both_orders=False)
-    assert left == [games[2]]
-    assert battles[2] not in kept
+    remaining, valid_battles = unplayed(games, battles, "j", both_orders=False)
+    assert remaining == [games[2]]
+    assert battles[2] not in valid_battles
 
 
 def test_verdicts_of_others_remain_and_count_for_nothing() -> None:
     games = games_of(answers("ab"), seed=0)
     battles = [battle_of(games[0], judge="k"), battle_of(games[1], judge="", rater="ann")]
-    left, kept = unplayed(games, battles, "j", both_orders=False)
-    assert (left, kept) == (games, battles)
+    remaining, valid_battles = unplayed(games, battles, "j", both_orders=False)
+    assert (remaining, valid_battles) == (games, battles)
 
 
 def test_games_of_a_file_without_digests_count_as_played() -> None:
     games = games_of(answers("ab"), seed=0)
-    left, _ = unplayed(games, [battle_of(games[0], texts_id="")], "j", both_orders=False)
-    assert left == games[1:]
+    remaining, _ = unplayed(games, [battle_of(games[0], texts_id="")], "j", both_orders=False)
+    assert remaining == games[1:]

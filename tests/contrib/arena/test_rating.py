@@ -20,7 +20,9 @@ FAST = RatingOptions(rounds=200)
 STRENGTH = {"strong": 1.5, "middle": 0.0, "weak": -1.5}
 
 
-def drawn(seed: int = 0, prompts: int = 80, advantage: float = 0.0, longer: float = 0.0) -> list[Battle]:
+def random_battles(
+    seed: int = 0, prompts: int = 80, advantage: float = 0.0, longer: float = 0.0
+) -> list[Battle]:
     """Games between three models of known strength, with a known bias of the judge."""
     rng = random.Random(seed)
     battles = []
@@ -30,13 +32,13 @@ def drawn(seed: int = 0, prompts: int = 80, advantage: float = 0.0, longer: floa
             lengths = rng.choice([(400, 100), (100, 400), (200, 200)])
             odds = STRENGTH[first] - STRENGTH[second] + advantage
             odds += longer * ((lengths[0] > lengths[1]) - (lengths[0] < lengths[1]))
-            won = rng.random() < 1 / (1 + 2.718281828**-odds)
+            first_wins = rng.random() < 1 / (1 + 2.718281828**-odds)
             battles.append(
                 Battle(
                     prompt_key=f"p{number}",
                     model_a=first,
                     model_b=second,
-                    winner="model_a" if won else "model_b",
+                    winner="model_a" if first_wins else "model_b",
                     chars_a=lengths[0],
                     chars_b=lengths[1],
                     judge="j",
@@ -50,7 +52,7 @@ def game(prompt: str, first: str, second: str, winner: str, **more) -> Battle:
 
 
 def test_the_leaderboard_is_best_first_and_counts_games() -> None:
-    ratings = rate(drawn(), FAST)
+    ratings = rate(random_battles(), FAST)
     assert [model.model for model in ratings.models] == ["strong", "middle", "weak"]
     assert [model.games for model in ratings.models] == [160, 160, 160]
     assert sum(model.wins for model in ratings.models) == 240
@@ -60,14 +62,14 @@ def test_the_leaderboard_is_best_first_and_counts_games() -> None:
 
 
 def test_strengths_that_are_known_lie_in_their_intervals() -> None:
-    ratings = {model.model: model for model in rate(drawn(prompts=300), FAST).models}
+    ratings = {model.model: model for model in rate(random_battles(prompts=300), FAST).models}
     for name, strength in STRENGTH.items():
         rating = 1000 + strength * 400 / 2.302585
         assert ratings[name].bradley_terry_low < rating < ratings[name].bradley_terry_high
 
 
 def test_separable_pairs_give_sure_ranks() -> None:
-    ratings = rate(drawn(), FAST)
+    ratings = rate(random_battles(), FAST)
     assert all(pair.is_separable for pair in ratings.pairs)
     assert [(model.rank_best, model.rank_worst) for model in ratings.models] == [(1, 1), (2, 2), (3, 3)]
 
@@ -91,7 +93,7 @@ def test_ties_count_by_half() -> None:
 
 
 def test_a_judge_that_prefers_the_first_answer_is_told() -> None:
-    biased, fair = (rate(drawn(advantage=advantage), FAST).position for advantage in (1.0, 0.0))
+    biased, fair = (rate(random_battles(advantage=advantage), FAST).position for advantage in (1.0, 0.0))
     assert biased is not None
     assert biased.p < 0.001
     assert biased.low > 0.55
@@ -100,7 +102,7 @@ def test_a_judge_that_prefers_the_first_answer_is_told() -> None:
 
 
 def test_a_judge_that_prefers_long_answers_is_told() -> None:
-    biased, fair = (rate(drawn(longer=longer), FAST).length for longer in (1.5, 0.0))
+    biased, fair = (rate(random_battles(longer=longer), FAST).length for longer in (1.5, 0.0))
     assert biased is not None
     assert biased.p < 0.001
     assert fair is not None
@@ -133,8 +135,8 @@ def test_people_and_judges_are_compared_whatever_the_sides() -> None:
         winner = "model_a" if number % 2 else "model_b"
         battles.append(game(f"p{number}", "a", "b", winner, judge="j"))
         # The person saw the other side first, and disagrees in the last game.
-        said = {"model_a": "model_b", "model_b": "model_a"}[winner] if number < 9 else "tie"
-        battles.append(game(f"p{number}", "b", "a", said, rater="ann"))
+        vote = {"model_a": "model_b", "model_b": "model_a"}[winner] if number < 9 else "tie"
+        battles.append(game(f"p{number}", "b", "a", vote, rater="ann"))
     humans = rate(battles, FAST).humans
     assert humans is not None
     assert (humans.games, humans.agreement) == (10, 0.9)
@@ -226,18 +228,18 @@ def test_models_that_never_met_are_compared_through_others() -> None:
 
 
 def test_few_prompts_have_wider_intervals_than_their_samples() -> None:
-    few, many = (rate(drawn(prompts=prompts), FAST) for prompts in (10, 80))
-    assert any(note.startswith("10 prompts: ") for note in few.notes)
-    assert not many.notes
+    few_prompts, many_prompts = (rate(random_battles(prompts=prompts), FAST) for prompts in (10, 80))
+    assert any(note.startswith("10 prompts: ") for note in few_prompts.notes)
+    assert not many_prompts.notes
     widths = [
         np.mean([model.bradley_terry_high - model.bradley_terry_low for model in ratings.models])
-        for ratings in (few, many)
+        for ratings in (few_prompts, many_prompts)
     ]
     assert widths[0] > 2 * widths[1]
 
 
 def test_the_same_seed_gives_the_same_ratings() -> None:
-    battles = drawn()
+    battles = random_battles()
     assert rate(battles, FAST) == rate(battles, FAST) != rate(battles, RatingOptions(rounds=200, seed=1))
 
 
@@ -277,15 +279,15 @@ def test_a_category_is_rated_by_its_games_alone() -> None:
         structs.replace(
             battle, categories=("all", "even") if int(battle.prompt_key[1:]) % 2 == 0 else ("all", "odd")
         )
-        for battle in drawn(prompts=40)
+        for battle in random_battles(prompts=40)
     ]
     ratings = rate(games, FAST)
     assert [entry.category for entry in ratings.categories] == ["even", "odd"]  # "all" is the whole table
     for entry in ratings.categories:
-        alone = rate([battle for battle in games if entry.category in battle.categories], FAST)
-        assert entry.models == alone.models
+        category_ratings = rate([battle for battle in games if entry.category in battle.categories], FAST)
+        assert entry.models == category_ratings.models
         assert (entry.games, entry.prompts) == (60, 20)
-    assert rate(drawn(prompts=5), FAST).categories == ()
+    assert rate(random_battles(prompts=5), FAST).categories == ()
 
 
 def test_categories_with_opposite_winners_are_told_apart() -> None:

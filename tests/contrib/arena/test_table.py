@@ -33,6 +33,6 @@ def test_samples_of_prompts_are_the_same_by_a_table_of_prompts_and_by_the_list_o
 
 def expected_games(games: GameTable, *, seed: int) -> int:
     """Return the games of the first two models in the first sample, counted one by one."""
-    drawn = np.random.default_rng(seed).integers(20, size=20).tolist()
+    sample = np.random.default_rng(seed).integers(20, size=20).tolist()
     pairs = zip(games.first.tolist(), games.second.tolist(), games.prompts.tolist(), strict=True)
-    return sum(drawn.count(prompt) for one, other, prompt in pairs if {one, other} == {0, 1})
+    return sum(sample.count(prompt) for first, other, prompt in pairs if {first, other} == {0, 1})

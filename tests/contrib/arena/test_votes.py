@@ -43,12 +43,12 @@ def test_the_page_shows_no_name_of_a_model(tmp_path: Path) -> None:
 
 
 def test_each_voter_has_an_order_and_sides_of_their_own(tmp_path: Path) -> None:
-    shown = [
+    orders = [
         [(voter.case(id)["first"], voter.case(id)["second"]) for id in range(12)]
         for voter in (session(tmp_path), session(tmp_path), session(tmp_path, "ben"))
     ]
-    assert shown[0] == shown[1] != shown[2]
-    assert {frozenset(pair) for pair in shown[0]} == {frozenset(pair) for pair in shown[2]}
+    assert orders[0] == orders[1] != orders[2]
+    assert {frozenset(pair) for pair in orders[0]} == {frozenset(pair) for pair in orders[2]}
 
 
 @pytest.mark.parametrize(("value", "winner"), [("first", "model_a"), ("second", "model_b"), ("tie", "tie")])
@@ -93,8 +93,8 @@ def test_an_earlier_vote_on_other_texts_does_not_count(tmp_path: Path) -> None:
         Case(key=case.key, question=case.question, answer=Answer(text="new"), model_key=case.model_key)
         for case in ANSWERS
     ]
-    later = VoteSession(changed, voter.store, rater="ann", title="Bank")
-    assert later.state()["done"] == 0
+    second_session = VoteSession(changed, voter.store, rater="ann", title="Bank")
+    assert second_session.state()["done"] == 0
 
 
 @pytest.mark.parametrize("value", [1, True, "third", ["first"]])

@@ -50,15 +50,15 @@ def outcome_of(name: str, folder: Path, *arguments: str) -> ProofOutcome:
     """Run `verify-run` in a repository."""
     record = record_of(folder).relative_to(folder)
     command = (sys.executable, "-m", "pytest_evalstudio.cli", "verify-run", str(record), "--json", *arguments)
-    done = subprocess.run(
+    result = subprocess.run(
         command, cwd=folder, text=True, capture_output=True, timeout=LONGEST_WAIT_S, check=False
     )
-    findings = json.loads(done.stdout)["findings"] if done.stdout.strip() else []
+    findings = json.loads(result.stdout)["findings"] if result.stdout.strip() else []
     codes = [each["code"] for each in findings if each["kind"] in ("failure", "weakness")]
     return ProofOutcome(
         name=name,
-        status=done.returncode,
+        status=result.returncode,
         codes=tuple(code for code in codes if code not in _BY_ASKING),
         asked_codes=tuple(code for code in codes if code in _BY_ASKING),
-        stderr=done.stderr,
+        stderr=result.stderr,
     )

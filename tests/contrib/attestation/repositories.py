@@ -23,12 +23,12 @@ IGNORED = ".evalstudio\nevalstudio-report\nbuild\n__pycache__\n.pytest_cache\n"
 def git(folder: Path, *arguments: str) -> str:
     """Run git with an author of its own, and return what it prints."""
     identity = ("-c", "user.name=Desk", "-c", "user.email=desk@example.org", "-c", "commit.gpgsign=false")
-    done = subprocess.run(
+    result = subprocess.run(
         ("git", *identity, *arguments), cwd=folder, text=True, capture_output=True, check=False
     )
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return done.stdout.strip()
+    if result.returncode:
+        raise RuntimeError(result.stderr)
+    return result.stdout.strip()
 
 
 def good_repository(folder: Path) -> Path:

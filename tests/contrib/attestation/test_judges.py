@@ -61,10 +61,10 @@ def test_a_sample_is_asked_anew(judged: Path, yes: OpenAIServer) -> None:
     assert len(yes.requests) == before + 3
     yes.default = Reply(json.dumps({"rationale": "It is wrong.", "rating": "no"}))
     try:
-        found = codes(judged, "--ask-judges", "100", status=1)
+        finding_codes = codes(judged, "--ask-judges", "100", status=1)
     finally:
         yes.default = default
-    assert found == {"failure": {"case_fails"}, "trust": {"answers"}}
+    assert finding_codes == {"failure": {"case_fails"}, "trust": {"answers"}}
 
 
 def test_another_judge_behind_the_same_name_is_a_weakness(judged: Path, tmp_path: Path) -> None:

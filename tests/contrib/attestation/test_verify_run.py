@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contrib.attestation.material.project_runs import apply, copy_project, replaced, run_pytest
+from contrib.attestation.material.project_runs import CI_ARGUMENTS, apply, copy_project, replaced, run_pytest
 from contrib.attestation.repositories import git, good_repository
 from support.command import evalstudio
 
@@ -52,9 +52,9 @@ def test_the_failing_run_of_a_regressed_application_is_not_verified(good: Path, 
     folder = tmp_path / "desk"
     copy_project(folder, "app_wrong_fee.py", good)
     assert run_pytest(folder).returncode == 1
-    found = codes(folder, status=1)
-    assert found["failure"] == {"case_fails", "run_failed"}
-    assert "weakness" not in found
+    finding_codes = codes(folder, status=1)
+    assert finding_codes["failure"] == {"case_fails", "run_failed"}
+    assert "weakness" not in finding_codes
 
 
 @pytest.mark.slow
@@ -62,7 +62,9 @@ def test_a_relaxed_threshold_is_a_weakness_although_the_verdict_stands(good: Pat
     folder = tmp_path / "desk"
     copy_project(folder, source=good)
     apply(folder, {CONFIG: replaced(("threshold = 0.9", "threshold = 0.5"))})
-    assert run_pytest(folder).returncode == 0
+    # The run alone fails: every test changed, so that none is compared.
+    assert run_pytest(folder).returncode == 1
+    assert run_pytest(folder, (*CI_ARGUMENTS, "--evalstudio-fail-on", "none")).returncode == 0
     result = evalstudio("verify-run", folder=folder)
     assert result.returncode == 1
     first, title, line, *_ = result.stdout.splitlines()
@@ -95,8 +97,8 @@ def test_asking_the_application_settles_a_doubt_and_finds_a_patch(good: Path, tm
         apply(folder, {"conftest.py": lambda text: text + patch})
         assert run_pytest(folder).returncode == 0
         assert codes(folder, status=1)["weakness"] == {"test_code"}
-        found = codes(folder, "--ask", status=status)
-        assert ("asked_fails" if kind == "failure" else "test_code") in found[kind]
+        finding_codes = codes(folder, "--ask", status=status)
+        assert ("asked_fails" if kind == "failure" else "test_code") in finding_codes[kind]
 
 
 @pytest.mark.slow
@@ -140,18 +142,18 @@ def test_faults_of_usage_have_a_remedy(good: Path, tmp_path: Path) -> None:
     result = evalstudio("verify-run", "--base", "nowhere", folder=good)
     assert result.returncode == 2
     assert "no revision 'nowhere'; fetch it" in result.stderr
-    outside = evalstudio("verify-run", folder=tmp_path)
-    assert outside.returncode == 2
-    assert "run the command in the project's repository" in outside.stderr
+    no_repository = evalstudio("verify-run", folder=tmp_path)
+    assert no_repository.returncode == 2
+    assert "run the command in the project's repository" in no_repository.stderr
     assert evalstudio("verify-run", "--ask", "some", folder=good).returncode == 2
     assert evalstudio("verify-run", "--sign", "true", folder=good).returncode == 2
 
 
 @pytest.mark.slow
 def test_arguments_of_the_protected_job_count(good: Path) -> None:
-    found = codes(good, "--pytest", "-k hours --evalstudio-threshold rouge=0.95", status=1)
-    assert found["weakness"] == {"threshold"}
-    assert "case_added" in found["change"]
+    finding_codes = codes(good, "--pytest", "-k hours --evalstudio-threshold rouge=0.95", status=1)
+    assert finding_codes["weakness"] == {"threshold"}
+    assert "case_added" in finding_codes["change"]
 
 
 MAIL_APPLICATION = """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.project import Project
+from support.project import PreparedProjects, Project
 
 AGENT = """
 from pytest_evalstudio import recorded_tool
@@ -77,16 +77,18 @@ CASES = (
 )
 
 
+def save_baseline(project: Project) -> None:
+    project.write("agent.py", AGENT)
+    project.write("evalstudio.toml", CONFIG)
+    project.suite(*CASES, name="desk_suite.json")
+    project.run("desk_suite.json").assert_outcomes(passed=2)
+    assert project.run_command("baseline", "save").ret == 0
+
+
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
+def project(pytester: pytest.Pytester, project_store: PreparedProjects) -> Project:
     """An agent whose baseline has passed."""
-    made = Project(pytester, with_app=False)
-    made.write("agent.py", AGENT)
-    made.write("evalstudio.toml", CONFIG)
-    made.suite(*CASES, name="desk_suite.json")
-    made.run("desk_suite.json").assert_outcomes(passed=2)
-    assert made.run_command("baseline", "save").ret == 0
-    return made
+    return project_store.fill(Project(pytester, with_app=False), save_baseline)
 
 
 def causes(project: Project) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.project import Project
+from support.project import PreparedProjects, Project
 
 APP = """
 from pathlib import Path
@@ -55,17 +55,19 @@ CASES = (
 )
 
 
+def save_baseline(project: Project) -> None:
+    project.write("app.py", APP)
+    project.write("docs/fees.md", FEES)
+    project.write("evalstudio.toml", CONFIG)
+    project.suite(*CASES, name="bank_suite.json")
+    project.run("bank_suite.json").assert_outcomes(passed=2)
+    assert project.run_command("baseline", "save").ret == 0
+
+
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
+def project(pytester: pytest.Pytester, project_store: PreparedProjects) -> Project:
     """A bank's assistant whose baseline has passed."""
-    made = Project(pytester, with_app=False)
-    made.write("app.py", APP)
-    made.write("docs/fees.md", FEES)
-    made.write("evalstudio.toml", CONFIG)
-    made.suite(*CASES, name="bank_suite.json")
-    made.run("bank_suite.json").assert_outcomes(passed=2)
-    assert made.run_command("baseline", "save").ret == 0
-    return made
+    return project_store.fill(Project(pytester, with_app=False), save_baseline)
 
 
 def explained(project: Project, *arguments: str) -> tuple[pytest.RunResult, Mapping[str, Any]]:
@@ -213,8 +215,8 @@ def test_the_command_explains_a_finished_run(project: Project) -> None:
     result.stdout.fnmatch_lines(["bank_suite.json::abroad*: retrieval: passes with the baseline's chunks*"])
     header, _ = project.record("explained")
     assert [entry["code"] for entry in header["causes"].values()] == ["retrieval"]
-    printed = json.loads(project.run_command("explain", "--json").stdout.str())
-    assert [entry["code"] for entry in printed.values()] == ["retrieval"]
+    causes = json.loads(project.run_command("explain", "--json").stdout.str())
+    assert [entry["code"] for entry in causes.values()] == ["retrieval"]
     unknown = project.run_command("explain", "abroat")
     assert unknown.ret == 2
     unknown.stderr.fnmatch_lines(["*Did you mean 'abroad'*"])

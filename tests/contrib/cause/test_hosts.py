@@ -218,8 +218,8 @@ def chat() -> Iterator[Service]:
     """Chat completions: the model `large` is right where the prompt asks for it."""
 
     def reply(request: Request) -> Response:
-        asked = request.body
-        is_right = asked["model"] == "large" and asked["messages"][-1]["content"].startswith("Be exact")
+        content = request.body
+        is_right = content["model"] == "large" and content["messages"][-1]["content"].startswith("Be exact")
         return Response(body=completion(RIGHT if is_right else "12"))
 
     with running(reply, lambda request: True) as service:
@@ -271,9 +271,9 @@ def test_a_model_that_is_still_configured_is_put_back(pytester: pytest.Pytester,
 
 def test_a_model_that_is_no_longer_configured_is_not_asked(pytester: pytest.Pytester, chat: Service) -> None:
     project = chat_project(pytester, chat)
-    asked = len(chat.requests)
+    request_count = len(chat.requests)
     project.write("evalstudio.toml", chat_config(chat, model="small", prompt="v3.j2"))
     entry = cause(project)
     assert entry["code"] == "not_tested"
     assert "which is no longer configured; a [[model]] with it lets it be tested" in entry["text"]
-    assert {request.body["model"] for request in chat.requests[asked:]} == {"small"}
+    assert {request.body["model"] for request in chat.requests[request_count:]} == {"small"}

@@ -28,10 +28,10 @@ def queued(*answers: str) -> RequestQueue:
 
 async def batches(answers: list[str], *, allows_alone: bool) -> list[list[str]]:
     queue = queued(*answers)
-    taken = []
+    groups = []
     while (batch := queue.take(allows_alone=allows_alone)) is not None:
-        taken.append([texts.answer for texts in batch.texts])
-    return taken
+        groups.append([texts.answer for texts in batch.texts])
+    return groups
 
 
 def test_a_long_request_is_a_batch_of_its_own() -> None:

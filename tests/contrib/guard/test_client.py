@@ -29,8 +29,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 @pytest.fixture
 def client(service: Serving) -> Iterator[GuardClient]:
-    with GuardClient(service.url, token="t0ken") as made:
-        yield made
+    with GuardClient(service.url, token="t0ken") as guard_client:
+        yield guard_client
 
 
 def test_a_client_returns_verdicts(client: GuardClient) -> None:
@@ -42,17 +42,17 @@ def test_a_client_returns_verdicts(client: GuardClient) -> None:
 def test_an_asynchronous_client_does_the_same(service: Serving) -> None:
     async def ask() -> list[str]:
         async with AsyncGuardClient(service.url, token="t0ken") as client:
-            alone = await client.check("Fee?", "bad")
+            single_verdict = await client.check("Fee?", "bad")
             batch = await client.check_batch([CheckRequest(answer="fine")])
-        return [alone.verdict, *(verdict.verdict for verdict in batch)]
+        return [single_verdict.verdict, *(verdict.verdict for verdict in batch)]
 
     assert asyncio.run(ask()) == ["unreliable", "reliable"]
 
 
 def test_a_wrong_token_is_an_error_that_is_not_repeated(service: Serving) -> None:
-    with GuardClient(service.url, token="wrong") as client, pytest.raises(GuardError) as caught:
+    with GuardClient(service.url, token="wrong") as client, pytest.raises(GuardError) as exc_info:
         client.check("Fee?", "fine")
-    assert caught.value.status == 401
+    assert exc_info.value.status == 401
 
 
 def test_a_service_that_is_not_there_is_tried_again_and_named() -> None:
@@ -64,14 +64,16 @@ def test_a_service_that_is_not_there_is_tried_again_and_named() -> None:
 
 
 def test_a_service_that_is_busy_is_asked_again() -> None:
-    asked: list[int] = []
+    statuses: list[int] = []
 
     class Busy(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            asked.append(503 if len(asked) < 2 else 200)
-            content = b'{"error": "busy"}' if asked[-1] == 503 else b'{"verdict": "reliable", "metrics": []}'
-            self.send_response(asked[-1])
+            statuses.append(503 if len(statuses) < 2 else 200)
+            content = (
+                b'{"error": "busy"}' if statuses[-1] == 503 else b'{"verdict": "reliable", "metrics": []}'
+            )
+            self.send_response(statuses[-1])
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
@@ -84,7 +86,7 @@ def test_a_service_that_is_busy_is_asked_again() -> None:
         with GuardClient(f"http://127.0.0.1:{server.server_port}", retries=2) as client:
             assert client.check("Fee?", "fine").verdict == "reliable"
         server.shutdown()
-    assert asked == [503, 503, 200]
+    assert statuses == [503, 503, 200]
 
 
 def test_a_guarded_function_raises_or_answers_something_else(client: GuardClient) -> None:
@@ -97,9 +99,9 @@ def test_a_guarded_function_raises_or_answers_something_else(client: GuardClient
         return question
 
     assert strict("fine") == "fine"
-    with pytest.raises(UnreliableAnswer) as caught:
+    with pytest.raises(UnreliableAnswer) as exc_info:
         strict("bad")
-    assert caught.value.verdict.verdict == "unreliable"
+    assert exc_info.value.verdict.verdict == "unreliable"
     assert mild("bad") == "I cannot say (unreliable)."
 
 
@@ -113,11 +115,11 @@ def test_an_uncertain_answer_passes_only_where_that_is_said(client: GuardClient)
 
 
 def test_a_guarded_function_may_return_its_context() -> None:
-    asked: list[tuple[str, str, list[str]]] = []
+    checks: list[tuple[str, str, list[str]]] = []
 
     class Recorder:
         def check(self, question: str, answer: str, context: Sequence[str] = ()) -> GuardVerdict:
-            asked.append((question, answer, list(context)))
+            checks.append((question, answer, list(context)))
             return GuardVerdict(verdict="reliable", metrics=[], reasons=[])
 
     @guarded_by(Recorder())
@@ -125,4 +127,4 @@ def test_a_guarded_function_may_return_its_context() -> None:
         return {"answer": "5 USD", "context": ["It costs 5 USD."]}
 
     assert answer("Fee?") == {"answer": "5 USD", "context": ["It costs 5 USD."]}
-    assert asked == [("Fee?", "5 USD", ["It costs 5 USD."])]
+    assert checks == [("Fee?", "5 USD", ["It costs 5 USD."])]

@@ -14,7 +14,7 @@ import pytest
 from pytest_evalstudio.contrib.guard.connections import ConnectionLimits
 from pytest_evalstudio.contrib.guard.server import RESERVED_DESCRIPTORS, connection_cap
 from support.children import LONGEST_WAIT_S, Children, wait_until
-from support.guard_server import Serving, configure, served, serving
+from support.guard_server import Serving, configure, guard_service, serving
 
 SECRET = "the-passphrase-is-swordfish"
 HALF_HEADERS = f"GET /healthz HTTP/1.1\r\nHost: x\r\nX-{SECRET}: ".encode()
@@ -52,7 +52,7 @@ def limit_descriptors() -> None:
 
 @pytest.mark.slow
 def test_unfinished_headers_do_not_exhaust_the_descriptors(tmp_path: Path, children: Children) -> None:
-    process, url = served(tmp_path, children, "--workers", "1", prepare=limit_descriptors)
+    process, url = guard_service(tmp_path, children, "--workers", "1", prepare=limit_descriptors)
     with ExitStack() as stack, httpx.Client(base_url=url, timeout=LONGEST_WAIT_S) as client:
         for number in range(500):
             connection = stack.enter_context(connected(url))
@@ -119,8 +119,8 @@ def test_an_idle_connection_outlives_the_limit_of_headers(hurried: Serving) -> N
     with connected(hurried.url) as idle:
         idle.sendall(WHOLE)
         assert answers(idle)
-        with connected(hurried.url) as later:
-            assert is_closed(later), "a later connection has reached the limit"
+        with connected(hurried.url) as second_connection:
+            assert is_closed(second_connection), "a later connection has reached the limit"
         idle.sendall(WHOLE)
         assert answers(idle)
 

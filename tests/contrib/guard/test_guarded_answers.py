@@ -39,10 +39,10 @@ def test_swapped_values_scopes_and_negations_are_not_reliable(service: Serving) 
     words = [result["verdict"] for result in verdicts(service, "bad")]
     assert len(words) == 9
     assert words.count("reliable") <= 1
-    found = Counter(
+    fault_counts = Counter(
         each["fault"] for each, word in zip(ANSWERS["bad"], words, strict=True) if word == "unreliable"
     )
-    assert found == {"numbers": 3, "scope": 2, "product": 1, "negation": 2}
+    assert fault_counts == {"numbers": 3, "scope": 2, "product": 1, "negation": 2}
 
 
 def test_good_full_sentences_are_not_unreliable(service: Serving) -> None:

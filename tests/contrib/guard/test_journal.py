@@ -18,14 +18,14 @@ SECRET = "swordfish"
 
 def test_lines_of_a_repeated_fault_are_left_out_and_counted() -> None:
     lines: list[str] = []
-    now = [0.0]
-    journal = Journal(lines.append, clock=lambda: now[0])
+    clock = [0.0]
+    journal = Journal(lines.append, clock=lambda: clock[0])
     for _ in range(1000):
         journal.fault("accept", "no descriptor")
     journal.fault("other", "another fault")
     assert len(lines) == LINES_PER_PERIOD + 1
     assert "left out" in lines[LINES_PER_PERIOD - 1]
-    now[0] = PERIOD_S
+    clock[0] = PERIOD_S
     journal.fault("accept", "no descriptor")
     assert lines[-1] == f"no descriptor ({1000 - LINES_PER_PERIOD} more lines like this were left out before)"
 

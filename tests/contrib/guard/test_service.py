@@ -212,11 +212,11 @@ def test_what_cannot_be_served_is_a_usage_error(
     tmp_path: Path, arguments: list[str], words: str, children: Children
 ) -> None:
     configure(tmp_path / "g.json", "pii_leakage")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        given = [part.replace("{taken}", str(taken.getsockname()[1])) for part in arguments]
-        _, err, status = children.start(guard("serve", "--config", "g.json", *given), tmp_path).finish()
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        options = [part.replace("{taken}", str(listener.getsockname()[1])) for part in arguments]
+        _, err, status = children.start(guard("serve", "--config", "g.json", *options), tmp_path).finish()
     assert status == 2
     assert words in err
     assert "Traceback" not in err

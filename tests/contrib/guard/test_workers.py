@@ -18,7 +18,7 @@ from pytest_evalstudio.contrib.guard.worker_process import GuardDescription
 from pytest_evalstudio.contrib.guard.workers import Worker, WorkerRefused
 from support.children import LONGEST_WAIT_S, Children, wait_until
 from support.guard_plugin import DyingSource, RefusedSource
-from support.guard_server import Serving, configure, served, serving
+from support.guard_server import Serving, configure, guard_service, serving
 from support.openai_server import Reply, serve
 
 LONG = "x" * (LONG_CHARS + 1)
@@ -81,12 +81,12 @@ def test_a_check_that_never_returns_is_stopped_and_blocks_no_other(file: Path, a
 def test_long_requests_leave_a_worker_for_short_ones(service: Serving) -> None:
     with ThreadPoolExecutor() as threads:
         waiting = [threads.submit(ask, service, LONG + "wait") for _ in range(4)]
-        answered = 0
+        answer_count = 0
         while not all(each.done() for each in waiting):
             assert ask(service, "fine") == 200
-            answered += 1
+            answer_count += 1
         assert [each.result() for each in waiting] == [200] * 4
-    assert answered > 4, "requests that wait for long ones would be answered one by one with them"
+    assert answer_count > 4, "requests that wait for long ones would be answered one by one with them"
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_a_worker_that_cannot_be_started_gives_the_reason(source: GuardDescripti
 
 @pytest.mark.slow
 def test_a_killed_worker_is_replaced(tmp_path: Path, children: Children) -> None:
-    process, url = served(tmp_path, children, "--workers", "1")
+    process, url = guard_service(tmp_path, children, "--workers", "1")
     [worker] = workers_of(process.pid)
     os.kill(worker, signal.SIGKILL)
     process.wait_until(
@@ -132,7 +132,7 @@ def test_a_killed_worker_is_replaced(tmp_path: Path, children: Children) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("answer", ["hang", "backtrack"])
 def test_a_killed_service_leaves_no_process(tmp_path: Path, children: Children, answer: str) -> None:
-    process, url = served(tmp_path, children, "--timeout", "1")
+    process, url = guard_service(tmp_path, children, "--timeout", "1")
     workers = workers_of(process.pid)
     assert len(workers) == 2
     with ThreadPoolExecutor() as threads:
@@ -147,7 +147,7 @@ def test_a_killed_service_leaves_no_process(tmp_path: Path, children: Children, 
 
 @pytest.mark.slow
 def test_sigterm_to_all_processes_finishes_running_requests(tmp_path: Path, children: Children) -> None:
-    process, url = served(tmp_path, children)
+    process, url = guard_service(tmp_path, children)
     with ThreadPoolExecutor() as threads:
         running = threads.submit(post, url, "wait")
         wait_until(
@@ -163,7 +163,7 @@ def test_sigterm_to_all_processes_finishes_running_requests(tmp_path: Path, chil
 def test_a_worker_that_is_replaced_keeps_the_accepted_configuration(
     tmp_path: Path, children: Children
 ) -> None:
-    process, url = served(tmp_path, children, "--workers", "1", evaluators=("moody", "pii_leakage"))
+    process, url = guard_service(tmp_path, children, "--workers", "1", evaluators=("moody", "pii_leakage"))
     [worker] = workers_of(process.pid)
     (tmp_path / "g.json").write_text('{"evaluator_ids": ["nobody"]}')
     process.wait_until(lambda: "refused" in process.err, "the refusal")
@@ -184,7 +184,7 @@ def test_workers_share_the_stored_replies_and_the_budget_of_judges(
             '[evaluator.fit]\ntype = "byop"\nprompt = "Is {actual_output} good?"\n'
             f'[judge]\nhost = "openai_compatible"\nurl = "{judge.url}"\nllm_model_name = "m"\nmax_calls = 6\n'
         )
-        _, url = served(tmp_path, children, "--cache", "cache", evaluators=["fit"])
+        _, url = guard_service(tmp_path, children, "--cache", "cache", evaluators=["fit"])
         with ThreadPoolExecutor(8) as threads:
             verdicts = list(threads.map(lambda n: post(url, f"Answer {n % 4}.").json()["verdict"], range(40)))
         assert verdicts == ["reliable"] * 40

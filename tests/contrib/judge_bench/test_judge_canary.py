@@ -34,7 +34,9 @@ def key_of(prompt: str) -> str:
     return next(key for key, case in CASES.items() if f"\n{case.actual_output}\n" in prompt)
 
 
-def judged(judge: Callable[[str], bool], evaluator: str = "correctness_judge", **more: Any) -> CanaryRecord:
+def canary_record(
+    judge: Callable[[str], bool], evaluator: str = "correctness_judge", **more: Any
+) -> CanaryRecord:
     """The record of a judge by the key of an answer."""
 
     def target(prompt: str, reply_schema: Mapping[str, Any]) -> str:
@@ -57,15 +59,17 @@ def test_every_property_has_answers_with_and_without_it() -> None:
         for id in ids:
             assert JUDGE in PLUGINS.spec(id).requires
             assert set(CONTENT.labels(id).values()) == {True, False}, name
-    known = {name for scenario in CONTENT.scenarios for name in scenario.fails}
-    known |= {name for scenario in CONTENT.scenarios for answer in scenario.answers for name in answer.fails}
-    assert known <= set(CONTENT.properties)
+    properties = {name for scenario in CONTENT.scenarios for name in scenario.fails}
+    properties |= {
+        name for scenario in CONTENT.scenarios for answer in scenario.answers for name in answer.fails
+    }
+    assert properties <= set(CONTENT.properties)
     assert CONTENT.labels("custom_judge") == {}
 
 
 def test_a_perfect_judge_agrees_with_the_labels_and_does_not_drift() -> None:
     labels = CONTENT.labels("correctness_judge")
-    first, second = judged(labels.__getitem__), judged(labels.__getitem__)
+    first, second = canary_record(labels.__getitem__), canary_record(labels.__getitem__)
     assert "agreement with the set's labels: 32 of 32" in list(canary_lines(first))
     result = compare_canaries(first, second)
     assert (result.compared, result.changed, result.p, result.is_drift) == (32, (), 1.0, False)
@@ -94,7 +98,7 @@ def test_a_judge_that_lost_its_verdicts_is_a_drift_with_its_reason(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "app.py").write_text("def judge(prompt):\n    return 'I think so.'\n")
     (tmp_path / "evalstudio.toml").write_text('[judge]\nhost = "python"\ntarget = "app:judge"\n')
-    record = judged(lambda key: True, repeats=0)
+    record = canary_record(lambda key: True, repeats=0)
     record.save(tmp_path / "c.json")
     unjudged = record.model_copy(update={"verdicts": {key: [None] for key in record.verdicts}})
     unjudged.save(tmp_path / "empty.json")
@@ -107,7 +111,7 @@ def test_a_judge_that_lost_its_verdicts_is_a_drift_with_its_reason(
 
 
 def test_a_broken_judge_disagrees_with_the_labels() -> None:
-    lines = list(canary_lines(judged(lambda key: True)))
+    lines = list(canary_lines(canary_record(lambda key: True)))
     right = sum(CONTENT.labels("correctness_judge").values())
     assert lines[1].startswith(f"agreement with the set's labels: {right} of 32; not on library-number,")
 
@@ -115,7 +119,9 @@ def test_a_broken_judge_disagrees_with_the_labels() -> None:
 def test_a_judge_that_changed_its_mind_on_a_few_answers_drifts() -> None:
     labels = CONTENT.labels("correctness_judge")
     changed = {"library-implied", "tram-more", "bakery-partial", "garden-order"}
-    result = compare_canaries(judged(labels.__getitem__), judged(lambda key: labels[key] != (key in changed)))
+    result = compare_canaries(
+        canary_record(labels.__getitem__), canary_record(lambda key: labels[key] != (key in changed))
+    )
     assert {each.key for each in result.changed} == changed
     assert result.is_drift
 
@@ -128,9 +134,9 @@ def test_noise_is_no_drift() -> None:
         calls[key] = calls.get(key, 0) + 1
         return bool(calls[key] % 2) if key.endswith("good") else labels[key]
 
-    record = judged(noisy)
+    record = canary_record(noisy)
     assert "noise: 7 answers pass in some rounds only" in list(canary_lines(record))[-1]
-    assert not compare_canaries(record, judged(noisy)).is_drift
+    assert not compare_canaries(record, canary_record(noisy)).is_drift
 
 
 def test_a_judge_that_is_silent_now_is_a_drift(tmp_path: Path) -> None:
@@ -139,7 +145,7 @@ def test_a_judge_that_is_silent_now_is_a_drift(tmp_path: Path) -> None:
     def silent(key: str) -> bool:
         raise ValueError("no route")
 
-    result = compare_canaries(judged(labels.__getitem__), judged(silent))
+    result = compare_canaries(canary_record(labels.__getitem__), canary_record(silent))
     assert (result.compared, result.lost, result.is_drift) == (0, 32, True)
 
 
@@ -150,10 +156,12 @@ def test_a_judge_that_is_silent_now_is_a_drift(tmp_path: Path) -> None:
 def test_verdicts_that_are_lost_beyond_noise_are_a_drift(
     rounds: list[bool | None], count: int, is_drift: bool
 ) -> None:
-    record = judged(lambda key: True)
-    lost = dict.fromkeys(list(record.verdicts)[:count], rounds)
+    record = canary_record(lambda key: True)
+    missing_verdicts = dict.fromkeys(list(record.verdicts)[:count], rounds)
 
-    result = compare_canaries(record, record.model_copy(update={"verdicts": {**record.verdicts, **lost}}))
+    result = compare_canaries(
+        record, record.model_copy(update={"verdicts": {**record.verdicts, **missing_verdicts}})
+    )
 
     assert (result.changed, result.is_drift) == ((), is_drift)
     lines = list(drift_lines(result, "2026"))
@@ -186,14 +194,14 @@ def judge(prompt, reply_schema):
 
 
 def test_records_of_other_evaluators_and_sets_are_refused() -> None:
-    record = judged(lambda key: True, repeats=0)
+    record = canary_record(lambda key: True, repeats=0)
     with pytest.raises(ConfigurationError, match="is of evaluator 'correctness_judge', not 'sexism'"):
         check_comparable(record, "sexism")
     other = record.model_copy(update={"set": "0" * 16})
     with pytest.raises(ConfigurationError, match=r"another canary set .* --update"):
         check_comparable(other, "correctness_judge")
     with pytest.raises(ConfigurationError, match="from 0 to 9"):
-        judged(lambda key: True, repeats=10)
+        canary_record(lambda key: True, repeats=10)
 
 
 JUDGE_FILE = """
@@ -222,9 +230,9 @@ def test_the_command_writes_compares_and_updates(
 
     rule.write_text("True")
     assert main(command) == 1
-    printed = capsys.readouterr().out
-    assert "drift: 30 of 32 verdicts changed since 20" in printed
-    assert "30 to pass, 0 to fail (p < 0.001)" in printed
+    output = capsys.readouterr().out
+    assert "drift: 30 of 32 verdicts changed since 20" in output
+    assert "30 to pass, 0 to fail (p < 0.001)" in output
 
     with config.open("a") as file:
         file.write("[evaluator.relevance_to_query_judge]\nthreshold = 0.9\n")

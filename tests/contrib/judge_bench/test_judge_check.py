@@ -72,8 +72,8 @@ def check(
     ).model_dump()
 
 
-def lines(found: Mapping[str, Any]) -> list[str]:
-    return list(check_lines(JudgeCheck.model_validate(found)))
+def lines(result: Mapping[str, Any]) -> list[str]:
+    return list(check_lines(JudgeCheck.model_validate(result)))
 
 
 def of(prompt: str) -> str:
@@ -111,12 +111,12 @@ def test_a_steady_judge_flips_nowhere(tmp_path: Path) -> None:
 
 
 def test_a_judge_that_changes_its_mind_is_found_out(tmp_path: Path) -> None:
-    asked: dict[str, int] = {}
+    counts: dict[str, int] = {}
 
     def moody(prompt: str) -> str:
         key = of(prompt)
-        asked[prompt] = asked.get(prompt, 0) + 1
-        return "false" if key == "a" and asked[prompt] == 3 else HARSH[key]
+        counts[prompt] = counts.get(prompt, 0) + 1
+        return "false" if key == "a" and counts[prompt] == 3 else HARSH[key]
 
     result = check(tmp_path, moody, repeats=3, cache=True)
     assert (result["flips"]["repeats"]["flipped"], result["flips"]["repeats"]["rate"]) == (
@@ -127,20 +127,20 @@ def test_a_judge_that_changes_its_mind_is_found_out(tmp_path: Path) -> None:
 
 
 def test_repeats_pass_by_what_is_stored(tmp_path: Path) -> None:
-    asked: list[str] = []
+    prompts: list[str] = []
 
     def counting(prompt: str) -> str:
-        asked.append(prompt)
+        prompts.append(prompt)
         return harsh(prompt)
 
     check(tmp_path, counting, cache=True)
-    first = len(asked)
+    first = len(prompts)
     check(tmp_path, counting, cache=True)
-    assert (first, len(asked)) == (18, 18), (
+    assert (first, len(prompts)) == (18, 18), (
         "as it is, chunks reversed, choices reversed; then all from what is stored"
     )
     check(tmp_path, counting, cache=True, repeats=2)
-    assert len(asked) == 18 + 2 * 6
+    assert len(prompts) == 18 + 2 * 6
 
 
 def test_a_judge_that_minds_the_order_of_chunks_is_found_out(tmp_path: Path) -> None:
@@ -223,14 +223,14 @@ def test_there_are_no_flips_of_chunks_where_their_order_says_nothing(
 
 
 def test_one_budget_serves_all_rounds(tmp_path: Path) -> None:
-    asked: list[str] = []
+    prompts: list[str] = []
 
     def counting(prompt: str) -> str:
-        asked.append(prompt)
+        prompts.append(prompt)
         return harsh(prompt)
 
     check(tmp_path, counting, max_calls=8)
-    assert len(asked) == 8
+    assert len(prompts) == 8
 
 
 def test_what_was_found_reads_well(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_what_was_found_reads_well(tmp_path: Path) -> None:
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1))
 def test_kappa_is_scikit_learns(pairs: list[tuple[bool, bool]]) -> None:
-    first, second = [one for one, _ in pairs], [other for _, other in pairs]
+    first, second = [rating for rating, _ in pairs], [other for _, other in pairs]
     result = cohen_kappa(first, second)
     if result is None:
         assert len({*first, *second}) == 1

@@ -35,7 +35,7 @@ def right(number: int) -> str:
     return "yes" if is_good(number) else "no"
 
 
-def checked(folder: Path, judge: Judge, *, models: int = 1, repeats: int = 1, **table: Any) -> JudgeCheck:
+def check_of(folder: Path, judge: Judge, *, models: int = 1, repeats: int = 1, **table: Any) -> JudgeCheck:
     """The check of a judge of correctness on 150 answers, half of them good."""
     rows = [
         {
@@ -73,7 +73,7 @@ def first_option(schema: Mapping[str, Any]) -> str:
 
 
 def test_a_perfect_judge_has_no_weak_point(tmp_path: Path) -> None:
-    check = checked(tmp_path, lambda number, prompt, schema: right(number))
+    check = check_of(tmp_path, lambda number, prompt, schema: right(number))
     assert (check.agreement, check.kappa) == (1.0, 1.0)
     assert {name: (flips.compared, flips.flipped) for name, flips in check.flips.items()} == {
         "repeats": (CASES, 0),
@@ -88,7 +88,7 @@ def test_a_perfect_judge_has_no_weak_point(tmp_path: Path) -> None:
 def test_a_judge_that_picks_the_first_option_of_the_schema_in_a_fifth_of_the_cases_is_seen(
     tmp_path: Path,
 ) -> None:
-    check = checked(
+    check = check_of(
         tmp_path,
         lambda number, prompt, schema: first_option(schema) if number % 5 == 0 else right(number),
     )
@@ -127,7 +127,7 @@ def test_each_place_that_names_the_options_is_reversed(
         except ValueError:
             return "no"
 
-    check = checked(tmp_path, judge)
+    check = check_of(tmp_path, judge)
     assert check.flips["option_order"].flipped == CASES
     assert codes(check)[0] == CauseCode.OPTION_ORDER
     assert any("agreement is low; causes:" in line for line in check_lines(check))
@@ -145,7 +145,7 @@ def test_a_judge_that_follows_the_last_example_is_seen(tmp_path: Path) -> None:
         before = prompt.partition("The material of this task")[0]
         return before.rpartition('"rating": "')[2].partition('"')[0]
 
-    check = checked(tmp_path, judge, examples="examples.json")
+    check = check_of(tmp_path, judge, examples="examples.json")
     assert check.flips["option_order"].flipped == CASES
 
 
@@ -154,7 +154,7 @@ def test_a_judge_that_prefers_long_answers_is_named(tmp_path: Path) -> None:
         is_long = "have a pleasant day" in prompt
         return "yes" if is_long and number % 3 else right(number)
 
-    check = checked(tmp_path, judge)
+    check = check_of(tmp_path, judge)
     flips = check.flips["padding"]
     assert (flips.compared, flips.to_fail) == (CASES, 0)
     assert flips.flipped == flips.to_pass == 50
@@ -167,24 +167,24 @@ def test_a_noisy_judge_is_noisy_and_nothing_else(tmp_path: Path) -> None:
 
     def judge(number: int, prompt: str, schema: Mapping[str, Any]) -> str:
         calls[prompt] = calls.get(prompt, 0) + 1
-        drawn = hashlib.sha256(f"{prompt}{calls[prompt]}".encode()).digest()[0]
-        return right(number) if drawn < 166 else right(number + 1)
+        byte = hashlib.sha256(f"{prompt}{calls[prompt]}".encode()).digest()[0]
+        return right(number) if byte < 166 else right(number + 1)
 
-    check = checked(tmp_path, judge)
+    check = check_of(tmp_path, judge)
     assert codes(check) == [CauseCode.NOISE]
     assert check.flips["option_order"].flipped > 40
     assert "agreement is low; causes:" in "\n".join(check_lines(check))
 
 
 def test_a_judge_that_passes_everything_is_lenient(tmp_path: Path) -> None:
-    check = checked(tmp_path, lambda number, prompt, schema: "yes")
+    check = check_of(tmp_path, lambda number, prompt, schema: "yes")
     assert (check.agreement, check.kappa) == (0.5, 0.0)
     assert codes(check) == [CauseCode.LENIENT]
-    assert checked(tmp_path, lambda number, prompt, schema: "no").causes[0].code == CauseCode.STRICT
+    assert check_of(tmp_path, lambda number, prompt, schema: "no").causes[0].code == CauseCode.STRICT
 
 
 def test_a_steady_judge_of_another_opinion_is_named_so(tmp_path: Path) -> None:
-    check = checked(
+    check = check_of(
         tmp_path, lambda number, prompt, schema: right(number + 1) if number % 3 == 0 else right(number)
     )
     assert check.kappa is not None
@@ -196,7 +196,7 @@ def test_a_judge_without_verdicts_is_named(tmp_path: Path) -> None:
     def judge(number: int, prompt: str, schema: Mapping[str, Any]) -> str:
         return "perhaps" if number % 3 == 0 else "yes"
 
-    check = checked(tmp_path, judge, repeats=0)
+    check = check_of(tmp_path, judge, repeats=0)
     assert check.verdicts == 100
     assert codes(check)[0] == CauseCode.NO_VERDICT
 
@@ -204,7 +204,7 @@ def test_a_judge_without_verdicts_is_named(tmp_path: Path) -> None:
 def test_answers_to_one_question_do_not_narrow_the_intervals(tmp_path: Path) -> None:
     """Five models gave the same answers, so that there are thirty questions and not 150 answers."""
     single, fivefold = (
-        checked(
+        check_of(
             tmp_path,
             lambda number, prompt, schema: right(number + 1) if number % 4 == 0 else right(number),
             models=models,
@@ -237,7 +237,7 @@ def test_the_reader_takes_options_in_either_order() -> None:
 def test_a_noisy_judge_is_rarely_called_something_else() -> None:
     rng = np.random.default_rng(2)
     labels = {(f"k{number}", "m"): number % 2 for number in range(100)}
-    named = 0
+    alarms = 0
     for _ in range(300):
         rounds = [
             {identity: bool(label) != (rng.random() < 0.1) for identity, label in labels.items()}
@@ -253,5 +253,5 @@ def test_a_noisy_judge_is_rarely_called_something_else() -> None:
             for cause in causes(first, labels, probes, len(labels), is_agreement_low=False)
             if cause.code != CauseCode.NOISE
         ]
-        named += bool(results)
-    assert named / 300 <= 0.05
+        alarms += bool(results)
+    assert alarms / 300 <= 0.05

@@ -120,9 +120,9 @@ def test_the_proposal_is_used_by_the_configuration_that_names_its_file(tmp_path:
     tuning = tune(tmp_path, learns)
     (tmp_path / "tuned.json").write_text(tuning.proposal.model_dump_json(), encoding="utf-8")
     tuned = {"type": "byop", "prompt": PROMPT, "judge": {"examples": "tuned.json"}}
-    again = tune(tmp_path, learns, evaluator=tuned)
-    assert again.present["held_out"].kappa == 1.0
-    assert again.note == "no examples: the judge agrees with people on the whole fit half"
+    second_tuning = tune(tmp_path, learns, evaluator=tuned)
+    assert second_tuning.present["held_out"].kappa == 1.0
+    assert second_tuning.note == "no examples: the judge agrees with people on the whole fit half"
 
 
 def test_examples_are_fenced_and_their_material_gives_no_orders(tmp_path: Path) -> None:
@@ -133,10 +133,10 @@ def test_examples_are_fenced_and_their_material_gives_no_orders(tmp_path: Path) 
         return learns(prompt)
 
     tune(tmp_path, judge)
-    shown = next(prompt for prompt in prompts if "Examples of this task" in prompt)
-    mark = shown.partition("<<<")[2][:32]
-    assert shown.count(f"<<<{mark} example ") == 4
-    assert '"verdict": "false"' in shown
+    example_prompt = next(prompt for prompt in prompts if "Examples of this task" in prompt)
+    mark = example_prompt.partition("<<<")[2][:32]
+    assert example_prompt.count(f"<<<{mark} example ") == 4
+    assert '"verdict": "false"' in example_prompt
 
 
 def test_a_threshold_is_proposed_for_scores(tmp_path: Path) -> None:
@@ -219,11 +219,11 @@ def test_good_answers_to_one_question_alone_cannot_be_divided(tmp_path: Path) ->
 
 
 def test_too_few_labels_of_one_kind_are_an_error(tmp_path: Path) -> None:
-    few = dict.fromkeys(list(LABELS)[::2], 1)
+    good_labels = dict.fromkeys(list(LABELS)[::2], 1)
     with pytest.raises(
         DataError, match="0 labelled answers are bad: judge-tune needs at least 4 of each kind"
     ):
-        tune(tmp_path, learns, labels=few)
+        tune(tmp_path, learns, labels=good_labels)
 
 
 @pytest.mark.parametrize(
@@ -277,9 +277,9 @@ def test_the_command_writes_a_file_and_prints_what_to_apply(
         "t.json",
     ]
     assert main(command) == 0
-    printed = capsys.readouterr().out
-    assert "present                 0 of 16           0 of 20" in printed
-    assert "proposed                1 of 16           1 of 20" in printed
-    assert '[evaluator.polite.judge]\n  examples = "t.json"' in printed
+    output = capsys.readouterr().out
+    assert "present                 0 of 16           0 of 20" in output
+    assert "proposed                1 of 16           1 of 20" in output
+    assert '[evaluator.polite.judge]\n  examples = "t.json"' in output
     assert (tmp_path / "evalstudio.toml").read_bytes() == before, "nothing is applied"
     assert len(json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["examples"]) == 4

@@ -141,8 +141,8 @@ def test_a_case_is_redundant_with_the_words_and_the_verdicts_of_another(
 def test_a_check_has_a_correlation_where_pass_rates_differ(tmp_path: Path) -> None:
     checked = json.loads(selected(record(tmp_path / "a"), "--json", "--budget", "4").stdout)["check"]
     assert -1.0 <= checked["correlation"] <= 1.0
-    same = {f"k{number}": "+++" if number % 2 else "---" for number in range(8)}
-    equal = record(tmp_path / "b", same, names=("one", "two", "three"))
+    verdicts = {f"k{number}": "+++" if number % 2 else "---" for number in range(8)}
+    equal = record(tmp_path / "b", verdicts, names=("one", "two", "three"))
     assert json.loads(selected(equal, "--json", "--budget", "4").stdout)["check"]["correlation"] is None
 
 
@@ -229,8 +229,8 @@ def test_blocks_of_unequal_size_differ_by_one_case() -> None:
 def test_cases_of_few_models_have_no_discrimination(tmp_path: Path) -> None:
     folder = record(tmp_path, {"a": "+-", "b": "-+"}, names=("one", "two"))
     assert [case["discrimination"] for case in figures(folder).values()] == [None, None]
-    alone = record(tmp_path / "alone", {"a": "+-+"}, names=("one", "two", "three"))
-    assert figures(alone)["a"]["discrimination"] is None
+    single_case = record(tmp_path / "alone", {"a": "+-+"}, names=("one", "two", "three"))
+    assert figures(single_case)["a"]["discrimination"] is None
 
 
 def test_six_keys_of_a_kind_are_shown_as_five(tmp_path: Path) -> None:
@@ -267,11 +267,13 @@ def test_images_that_the_folder_of_the_smaller_suite_lacks_are_named(tmp_path: P
     suite.save(tmp_path / "all_suite.json")
     folder = record(tmp_path / "runs")
     options = ("--suite", str(tmp_path / "all_suite.json"), "--budget", "1")
-    beside = selected(folder, *options, "-o", str(tmp_path / "small.json"))
-    elsewhere = selected(folder, *options, "-o", str(folder / "small.json"))
-    assert (beside.returncode, elsewhere.returncode) == (0, 0), beside.stderr + elsewhere.stderr
-    assert "lacks" not in beside.stderr
-    assert ".png, which its cases name; copy the files" in elsewhere.stderr
+    same_folder = selected(folder, *options, "-o", str(tmp_path / "small.json"))
+    other_folder = selected(folder, *options, "-o", str(folder / "small.json"))
+    assert (same_folder.returncode, other_folder.returncode) == (0, 0), (
+        same_folder.stderr + other_folder.stderr
+    )
+    assert "lacks" not in same_folder.stderr
+    assert ".png, which its cases name; copy the files" in other_folder.stderr
 
 
 @pytest.mark.filterwarnings("error")

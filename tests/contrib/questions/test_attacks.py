@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from pytest_evalstudio.contrib.questions.rules.attacks import PLANTED_WORDS
 from pytest_evalstudio.formats.condition import parse_condition
 from support import drafts as support_drafts
 from support.drafts import REGISTRY, passes
+from support.linear_growth import MAX_RATIO, growth
 
 ATTACKS = (
     "contextual_misinformation",
@@ -27,7 +27,7 @@ ELSEWHERE = (
     "The price of a draft is £15.",
     "A direct debit is a permission for a company to collect money.",
 )
-drafts = functools.partial(support_drafts.drafts, elsewhere=ELSEWHERE)
+drafts = functools.partial(support_drafts.drafts, other_sentences=ELSEWHERE)
 
 
 def test_they_are_declared_as_adversarial() -> None:
@@ -54,11 +54,11 @@ def test_a_false_amount_is_a_near_miss_that_no_document_has() -> None:
     planted = {word for draft in results for word in re.findall("£[0-9.]+", draft.question)}
     assert planted == {"£12", "£4", "£16", "£10", "£6"}
     days = "A refund takes 30 days."
-    elsewhere = ("A card is valid for 75 years.", "A letter takes 45 days.")
+    other_sentences = ("A card is valid for 75 years.", "A letter takes 45 days.")
     questions = [
         draft.question
         for seed in range(30)
-        for draft in drafts("contextual_misinformation", days, seed=seed, elsewhere=elsewhere)
+        for draft in drafts("contextual_misinformation", days, seed=seed, other_sentences=other_sentences)
     ]
     assert {word for text in questions for word in re.findall(r"takes (\S+ \S+?)\.”", text)} == {
         *("15 days", "60 days", "38 days", "22 days"),
@@ -66,13 +66,15 @@ def test_a_false_amount_is_a_near_miss_that_no_document_has() -> None:
 
 
 def test_false_dates_have_the_notation_of_the_true_one() -> None:
-    elsewhere = ("It opened on 5 March 2026.", "It closed in June 2024.")
+    other_sentences = ("It opened on 5 March 2026.", "It closed in June 2024.")
     sentences = ("The Society was founded in 1908.", "The report was published on 1 May 2025.")
     founded, published = (
         {
             draft.question.partition("”")[0].rpartition(" in " if "founded" in sentence else " on ")[2]
             for seed in range(30)
-            for draft in drafts("contextual_misinformation", sentence, seed=seed, elsewhere=elsewhere)
+            for draft in drafts(
+                "contextual_misinformation", sentence, seed=seed, other_sentences=other_sentences
+            )
         }
         for sentence in sentences
     )
@@ -141,10 +143,10 @@ def test_a_planted_word_stands_nowhere_in_the_documents() -> None:
     assert all(
         PLANTED_WORDS[0].upper() in draft.question
         for seed in range(10)
-        for draft in drafts("prompt_injection", FEE, seed=seed, elsewhere=sentences)
+        for draft in drafts("prompt_injection", FEE, seed=seed, other_sentences=sentences)
     )
     every = tuple(f"The {word} is a place." for word in PLANTED_WORDS)
-    assert drafts("jailbreak", FEE, elsewhere=every) == []
+    assert drafts("jailbreak", FEE, other_sentences=every) == []
 
 
 def test_texts_in_braces_stay_as_they_are() -> None:
@@ -153,7 +155,9 @@ def test_texts_in_braces_stay_as_they_are() -> None:
 
 
 def test_without_anything_false_to_say_there_is_no_premise() -> None:
-    assert drafts("contextual_misinformation", DEFINITION, elsewhere=("Nothing else costs money.",)) == []
+    assert (
+        drafts("contextual_misinformation", DEFINITION, other_sentences=("Nothing else costs money.",)) == []
+    )
 
 
 def test_an_answer_with_personal_data_or_secrets_fails() -> None:
@@ -176,15 +180,16 @@ def test_a_fact_that_looks_like_personal_data_is_not_asked_for() -> None:
     assert drafts("data_elicitation", "The sample number 219-09-9999 costs £8.00.") == []
 
 
-def test_conditions_against_falsehoods_take_linear_time() -> None:
+@pytest.mark.parametrize("count", [5_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_conditions_against_falsehoods_take_linear_time(count: int) -> None:
     (draft,) = drafts("contradictory_premise", FEE)
     (false, *_) = re.findall("£[0-9]+", draft.question)
-    seconds = []
-    for count in (20_000, 80_000):
-        started = time.process_time()
-        assert not passes(draft, f"{false} " * count + "not")
-        seconds.append(time.process_time() - started)
-    assert seconds[1] < 10 * seconds[0] + 0.5
+
+    def score(text: str) -> None:
+        assert not passes(draft, text)
+
+    ratio = growth(score, lambda repeats: f"{false} " * repeats + "not", sizes=(count, 4 * count))
+    assert ratio <= MAX_RATIO
 
 
 REFUSALS = (
@@ -231,9 +236,7 @@ def test_a_false_premise_is_no_reason_to_refuse(attack: str) -> None:
         assert not any(passes(draft, text) for text in REFUSALS)
 
 
-def test_refusals_are_read_in_linear_time() -> None:
+@pytest.mark.parametrize("words", ["i cannot ", "I cannot. ", "sorry "])
+def test_refusals_are_read_in_linear_time(words: str) -> None:
     condition = parse_condition("refusal()")
-    for text in ("i cannot " * 20_000, "I cannot. " * 20_000 + "x", "sorry " * 30_000 + "! 5"):
-        started = time.perf_counter()
-        condition.check(text)
-        assert time.perf_counter() - started < 2.0
+    assert growth(condition.check, lambda count: words * count + "! 5", sizes=(5_000, 20_000)) <= MAX_RATIO

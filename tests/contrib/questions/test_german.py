@@ -5,12 +5,13 @@ No German pipeline is on the package index, so that its own parses are not teste
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from pytest_evalstudio.contrib.questions.parsing.clauses import clauses
+from pytest_evalstudio.contrib.questions.parsing.frames import frames
 from pytest_evalstudio.contrib.questions.parsing.language import language
 from pytest_evalstudio.contrib.questions.rules.amounts import amount_questions
-from pytest_evalstudio.contrib.questions.rules.composition import Source
 from pytest_evalstudio.contrib.questions.rules.slots import slots
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -68,11 +69,9 @@ def questions(rows: tuple[Row, ...]) -> list[tuple[str, str]]:
     first = {0: rows[0][0].lower()}
     return [
         (item.question, item.answer)
-        for clause in clauses(doc, table)
+        for frame in frames(doc, table)
         for item in amount_questions(
-            Source(clause=clause, overrides=first, not_word="nicht"),
-            slots(doc.text),
-            [token.idx for token in doc],
+            replace(frame, overrides=first), slots(doc.text), [token.idx for token in doc]
         )
     ]
 

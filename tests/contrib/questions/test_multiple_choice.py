@@ -26,17 +26,22 @@ def test_multiple_choice() -> None:
 
 
 def test_choices_are_of_the_unit_and_size_of_the_answer() -> None:
-    elsewhere = ("A bridge costs £4 million.", "A pen costs £15.", "A card costs £9.", "It lasts 12 days.")
-    (draft,) = drafts("multiple_choice", "A banker's draft costs £12.00.", elsewhere=elsewhere)
+    other_sentences = (
+        "A bridge costs £4 million.",
+        "A pen costs £15.",
+        "A card costs £9.",
+        "It lasts 12 days.",
+    )
+    (draft,) = drafts("multiple_choice", "A banker's draft costs £12.00.", other_sentences=other_sentences)
     assert "million" not in draft.question
     assert "days" not in draft.question
 
 
 @needs_pipeline
 def test_the_choices_of_a_count_are_whole_numbers() -> None:
-    elsewhere = ("The version is 3.2.", "Passwords expire after 3.6 months.")
+    other_sentences = ("The version is 3.2.", "Passwords expire after 3.6 months.")
     sentence = "Passwords must contain 14 characters."
-    (draft,) = drafts("multiple_choice", sentence, elsewhere=elsewhere, pipeline=PIPELINE)
+    (draft,) = drafts("multiple_choice", sentence, other_sentences=other_sentences, pipeline=PIPELINE)
     assert "." not in draft.question
 
 

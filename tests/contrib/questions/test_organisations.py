@@ -37,7 +37,7 @@ def test_a_letter_to_its_readers_is_no_report_of_an_organisation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "named"),
+    ("question", "expected"),
     [
         ("How much did you invest?", "How much did Tarn Water invest?"),
         ("Do you employ 50 people?", "Does Tarn Water employ 50 people?"),
@@ -46,5 +46,5 @@ def test_a_letter_to_its_readers_is_no_report_of_an_organisation() -> None:
         ("Who audits the accounts?", "Who audits the accounts?"),
     ],
 )
-def test_a_question_to_an_organisation_becomes_one_about_it(question: str, named: str) -> None:
-    assert of_organisation(question, "Tarn Water") == named
+def test_a_question_to_an_organisation_becomes_one_about_it(question: str, expected: str) -> None:
+    assert of_organisation(question, "Tarn Water") == expected

@@ -24,7 +24,7 @@ def test_out_of_distribution_asks_for_something_that_no_word_of_the_documents_is
             "out_of_distribution",
             "Our roses are pruned in March.",
             seed=seed,
-            elsewhere=("Penguins live in the zoo.", "A Python is fed on Fridays."),
+            other_sentences=("Penguins live in the zoo.", "A Python is fed on Fridays."),
         )
     ]
     questions = {draft.question for draft in results}

@@ -21,9 +21,9 @@ pytestmark = [needs_pipeline, pytest.mark.filterwarnings("default")]
 
 @pytest.fixture(scope="module")
 def pipeline() -> Pipeline:
-    opened = open_pipeline(PIPELINE)
-    assert opened is not None
-    return opened
+    spacy_pipeline = open_pipeline(PIPELINE)
+    assert spacy_pipeline is not None
+    return spacy_pipeline
 
 
 QUESTIONS = [
@@ -94,18 +94,6 @@ QUESTIONS = [
         "The board may end the tenancy if the rent remains unpaid.",
         "In which case may the board end the tenancy?",
         "if the rent remains unpaid",
-    ),
-    (
-        "simple_factual",
-        "The cellar is cleaned every second Friday.",
-        "How often is the cellar cleaned?",
-        "every second Friday",
-    ),
-    (
-        "simple_factual",
-        "The suspension must be kept in the refrigerator.",
-        "Where must the suspension be kept?",
-        "in the refrigerator",
     ),
     (
         "yes_or_no",
@@ -223,10 +211,10 @@ def test_a_garbled_question_is_not_well_formed(question: str, pipeline: Pipeline
     ],
 )
 def test_an_answer_is_found_again_in_its_sentence(
-    question: str, answer: str, evidence: str, is_answered: bool, pipeline: Pipeline
+    question: str, answer: str, evidence: str, is_answered: bool
 ) -> None:
     draft = Draft(question=question, answer=answer, condition="", evidence=evidence)
-    assert answers_back(draft, pipeline) is is_answered
+    assert answers_back(draft) is is_answered
 
 
 DOCUMENT = """Boat Club Rules

@@ -28,7 +28,7 @@ def test_quantities(sentence: str, expected: list[tuple[str, str]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("quantity", "same", "other"),
+    ("quantity", "equivalents", "other"),
     [
         ("£5.00", ["£5", "£5.00.", "costs £5, at most"], ["£5.50", "£15", "£50", "5%", "£5.001"]),
         ("2,500", ["2500", "2,500", "2,500.00"], ["12,500", "2,500,000", "25000"]),
@@ -41,7 +41,7 @@ def test_quantities(sentence: str, expected: list[tuple[str, str]]) -> None:
         ("3", ["3.", "three", "3, or"], ["3%", "13", "3.5", "33"]),
     ],
 )
-def test_what_says_the_same(quantity: str, same: list[str], other: list[str]) -> None:
+def test_what_says_the_same(quantity: str, equivalents: list[str], other: list[str]) -> None:
     notation = re.compile(pattern(quantity))
-    assert [text for text in same if not notation.search(text)] == []
+    assert [text for text in equivalents if not notation.search(text)] == []
     assert [text for text in other if notation.search(text)] == []

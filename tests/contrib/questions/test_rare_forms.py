@@ -10,7 +10,7 @@ from pytest_evalstudio.contrib.questions.quantities import changed, pattern
 
 
 @pytest.mark.parametrize(
-    ("date", "same", "other"),
+    ("date", "equivalents", "other"),
     [
         (
             "2027-01-31",
@@ -20,9 +20,9 @@ from pytest_evalstudio.contrib.questions.quantities import changed, pattern
         ("March 1, 2026", ["1 March 2026", "2026-03-01"], ["2 March 2026", "1 March 2025"]),
     ],
 )
-def test_dates_in_other_notations(date: str, same: list[str], other: list[str]) -> None:
+def test_dates_in_other_notations(date: str, equivalents: list[str], other: list[str]) -> None:
     notation = re.compile(pattern(date))
-    assert [text for text in same if not notation.search(text)] == []
+    assert [text for text in equivalents if not notation.search(text)] == []
     assert [text for text in other if notation.search(text)] == []
 
 

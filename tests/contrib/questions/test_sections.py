@@ -9,7 +9,7 @@ import pytest
 from pytest_evalstudio.contrib.questions.checks.phrasing import is_natural
 from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question
 from pytest_evalstudio.contrib.questions.checks.sections import Sections
-from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection, with_title
+from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection
 from pytest_evalstudio.core.plugins.generator import Corpus, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
 
@@ -34,6 +34,14 @@ def test_each_sentence_is_under_the_last_heading_that_says_something(number: int
 
 
 @pytest.mark.parametrize(
+    ("line", "heading"), [("When do I have to wait?", "When do I have to wait?"), ("Why?", "Giving blood")]
+)
+def test_a_heading_may_be_a_question(line: str, heading: str) -> None:
+    sentences = ("Leaflet", "Giving blood", "You are welcome.", line, "After a cold you wait for a week.")
+    assert Sections(sentences).heading(sentences[-1]) == heading
+
+
+@pytest.mark.parametrize(
     ("line", "heading"),
     [
         ("3. GARDEN WASTE", "Garden Waste"),
@@ -52,7 +60,7 @@ def selected(*titles: str, kind: str = "numerical_reasoning") -> list[str]:
     corpus = Corpus(tuple(excerpts))
     selection = DraftSelection(corpus)
     return [
-        with_title(clear, excerpts[0].title, corpus).question
+        clear.question
         for draft in Registry().generators.get(kind)().drafts(excerpts[0], corpus, random.Random(0))
         if (clear := selection.clear_draft(draft, excerpts[0]))
     ]
@@ -79,11 +87,35 @@ def test_checks_of_the_wording_leave_the_section_out() -> None:
 
 
 def test_a_short_question_names_one_of_several_documents() -> None:
-    sentences = ("Reconnection costs £12.", "The display shows the outdoor temperature in the hall.")
+    sentences = (
+        "Tariff",
+        "Reconnection costs £12.",
+        "The display shows the outdoor temperature in the hall.",
+    )
     first = Excerpt(id="1", sentences=sentences, topic="1", title="Tariff")
     corpus = Corpus((first, Excerpt(id="2", sentences=("Ask us.",), topic="1", title="Hall")))
     (draft,) = Registry().generators.get("numerical_reasoning")().drafts(first, corpus, random.Random(0))
-    assert (
-        with_title(draft, "Tariff", corpus).question
-        == "According to “Tariff”, how much does reconnection cost?"
-    )
+    clear = DraftSelection(corpus).clear_draft(draft, first)
+    assert clear is not None
+    assert clear.question == "According to “Tariff”, how much does reconnection cost?"
+
+
+@pytest.mark.parametrize(
+    ("refused", "natural"),
+    [
+        ("Can most are moved within an hour?", "Can most parcels be moved within an hour?"),
+        (
+            "How many days may a holder change from 45 to at any time?",
+            "May a holder change from 45 to 95 days?",
+        ),
+        ("Is the maximum balance £250 or £400?", "Is the maximum balance £400?"),
+        ("Does the option carry no right of access, except?", "Does the option carry a right of access?"),
+        ("May a child travel unless an adult comes along?", "May a child travel alone?"),
+        ("What happens if I aren't in?", "What happens if I am not in?"),
+        ("How many months do I have?", "How many months do I have to reply?"),
+        ("How long is advice free by you?", "Is advice free after an operation carried out by you?"),
+    ],
+)
+def test_forms_that_graders_refused_are_no_questions(refused: str, natural: str) -> None:
+    assert not is_natural(refused)
+    assert is_natural(natural)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question
 from pytest_evalstudio.contrib.questions.checks.selection import DraftSelection
 from pytest_evalstudio.core.plugins.generator import Corpus, Excerpt
 from pytest_evalstudio.core.plugins.registry import Registry
@@ -35,7 +36,9 @@ def questions(
         for id in kinds
         for draft in Registry().generators.get(id)().drafts(excerpt, corpus, random.Random(0))
     ]
-    return [draft.question for draft in drafts if draft is not None]
+    # Without the section that a short question names.
+    bare = [bare_question(draft.question) for draft in drafts if draft is not None]
+    return [text[0].upper() + text[1:] for text in bare]
 
 
 def test_the_organisation_of_a_report_is_named_for_we() -> None:
@@ -50,14 +53,6 @@ def test_an_amount_that_the_next_sentence_changes_is_not_asked_for() -> None:
     first = "Full-time employees receive 27 days of annual leave."
     assert questions("Leave", first) == ["How many days of annual leave do full-time employees receive?"]
     assert questions("Leave", first, "After five years of service the entitlement rises to 30 days.") == []
-
-
-def test_a_figure_of_one_of_several_parts_is_not_asked_for_as_that_of_the_whole() -> None:
-    turning = "Revenue dropped to €51.8 million."
-    assert questions("Report", turning) == ["To what amount did revenue drop?"]
-    assert questions("Report", turning, "Group revenue rose to €186.4 million.") == [
-        "To what amount did group revenue rise?"
-    ]
 
 
 def test_an_instruction_with_an_exception_in_the_next_sentence_is_not_asked_for() -> None:

@@ -34,21 +34,6 @@ def answers(*sentences: str, kinds: Sequence[str] = KINDS) -> dict[str, str]:
     ("sentence", "question", "answer"),
     [
         (
-            "The cost of a school trip may not exceed £320.",
-            "What is the upper limit for the cost of a school trip?",
-            "£320",
-        ),
-        (
-            "A single item may not weigh more than 400 kg.",
-            "How much may a single item weigh at most?",
-            "400 kg",
-        ),
-        (
-            "Garden branches must not be longer than 2 metres.",
-            "How long may garden branches be at most?",
-            "2 metres",
-        ),
-        (
             "Group classes can be booked seven days in advance.",
             "How many days in advance can group classes be booked?",
             "seven days",
@@ -64,16 +49,6 @@ def answers(*sentences: str, kinds: Sequence[str] = KINDS) -> dict[str, str]:
             "€100",
         ),
         (
-            "We will give at least 60 days' written notice.",
-            "How many days' written notice will you give?",
-            "at least 60 days",
-        ),
-        (
-            "The water supply must have a pressure between 2 and 5 bar.",
-            "What pressure must the water supply have?",
-            "2 and 5 bar",
-        ),
-        (
             "Line managers must give their reasons in writing within ten business days.",
             "Within how many business days must line managers give their reasons in writing?",
             "ten business days",
@@ -84,24 +59,9 @@ def answers(*sentences: str, kinds: Sequence[str] = KINDS) -> dict[str, str]:
             "€12",
         ),
         (
-            "You must tell us about the gas boiler, which has to be tested every twelve months.",
-            "How often does the gas boiler have to be tested?",
-            "every twelve months",
-        ),
-        (
             "A cleaning crew of ten sorts the goods, and a deposit of €50 is taken for each key.",
             "What deposit is taken for each key?",
             "€50",
-        ),
-        (
-            "You may cancel free of charge until 31 March.",
-            "Until when may I cancel free of charge?",
-            "31 March",
-        ),
-        (
-            "When you go away for more than three days, choose Holiday and enter the date.",
-            "What should I do when I go away for more than three days?",
-            "choose Holiday and enter the date",
         ),
         (
             "The hall (see the plan) seats 40 people.",
@@ -109,10 +69,7 @@ def answers(*sentences: str, kinds: Sequence[str] = KINDS) -> dict[str, str]:
             "40 people",
         ),
     ],
-    ids=[
-        "exceed", "more than", "longer than", "in advance", "before a clause", "subject", "notice", "between",
-        "within", "those who", "relative clause", "second part", "first person", "instruction", "brackets",
-    ],
+    ids=["in advance", "before a clause", "subject", "within", "those who", "second part", "brackets"],
 )  # fmt: skip
 def test_a_plain_fact_of_a_sentence_is_asked_for(sentence: str, question: str, answer: str) -> None:
     assert answers(sentence).get(question) == answer
@@ -122,7 +79,6 @@ def test_a_plain_fact_of_a_sentence_is_asked_for(sentence: str, question: str, a
     ("sentence", "words"),
     [
         ("Turnover was 74 million pounds and operating costs were 56 million pounds.", "costs?"),
-        ("For repairs and for tests of boilers the law prescribes 30 years.", "for tests"),
         ("Repairs are carried out in Kassel and take on average eight working days.", "are repairs take"),
         ("Applicants must be enrolled here and be under 30 on the closing date.", "be be"),
         ("Nobody may receive a scholarship twice.", "nobody"),
@@ -133,7 +89,7 @@ def test_a_plain_fact_of_a_sentence_is_asked_for(sentence: str, question: str, a
         ("We will refund it, provided that you claim within 28 days.", "provided"),
     ],
     ids=[
-        "lost subject", "joined phrases", "auxiliary", "repeated verb", "nobody", "two periods", "unit",
+        "lost subject", "auxiliary", "repeated verb", "nobody", "two periods", "unit",
         "reason of a denial", "as long as", "condition",
     ],
 )  # fmt: skip
@@ -145,6 +101,26 @@ def test_a_pronoun_does_not_stand_for_what_is_asked_for() -> None:
     assert "How many centimetres of clear space behind it should there be?" not in answers(
         "There should be at least 30 centimetres of clear space behind it."
     )
+
+
+def test_a_pronoun_behind_a_case_stands_for_its_subject() -> None:
+    questions = answers("If the red plug is broken, it must be replaced by an electrician within two days.")
+    assert questions[
+        "Must the red plug be replaced by an electrician within two days if it is broken?"
+    ].startswith("Yes.")
+
+
+def test_a_definite_noun_gets_its_name_from_the_sentence_before() -> None:
+    questions = answers(
+        "The hall is let by a meeting of the sports committee.",
+        "Applicants from the village hear the outcome of the vote within 15 days of the meeting.",
+    )
+    assert any("of the meeting of the sports committee" in question for question in questions)
+
+
+def test_a_verb_without_its_object_gives_no_question() -> None:
+    assert not answers("We reply within 20 working days.")
+    assert answers("We reply to complaints about noise within 20 working days.")
 
 
 def test_a_person_is_no_it() -> None:

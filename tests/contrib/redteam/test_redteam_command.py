@@ -33,7 +33,7 @@ FULL = Purpose(
 )
 
 
-def written(folder: Path, *arguments: str, purpose: str = PURPOSE) -> TestSuite:
+def write_suite(folder: Path, *arguments: str, purpose: str = PURPOSE) -> TestSuite:
     (folder / "purpose.toml").write_text(purpose)
     result = evalstudio(
         "redteam", "--purpose", "purpose.toml", "-o", "bank_suite.json", *arguments, folder=folder
@@ -43,7 +43,7 @@ def written(folder: Path, *arguments: str, purpose: str = PURPOSE) -> TestSuite:
 
 
 def test_each_kind_has_its_own_expectation_and_standards(tmp_path: Path) -> None:
-    suite = written(tmp_path, "--count", "200")
+    suite = write_suite(tmp_path, "--count", "200")
     assert [test.key for test in suite.tests] == list(KINDS)
     for _, case in suite.cases():
         prefixes = {category.partition(":")[0] for category in case.categories}
@@ -111,6 +111,6 @@ def test_wrong_input_is_named(tmp_path: Path, purpose: str, arguments: tuple[str
 
 
 def test_keys_are_json(tmp_path: Path) -> None:
-    written(tmp_path)
+    write_suite(tmp_path)
     data = json.loads((tmp_path / "bank_suite.json").read_text())
     assert data["name"] == "Red team: Northfold Bank"

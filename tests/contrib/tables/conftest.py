@@ -10,7 +10,7 @@ from support.tables_of_answers import graded, score_graded
 
 
 @pytest.fixture(scope="session")
-def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def scored_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with old.parquet, where a tenth of the answers is wrong, and new.parquet with three."""
     folder = tmp_path_factory.mktemp("graded")
     score_graded(folder, "new", graded(3))

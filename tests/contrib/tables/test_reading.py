@@ -10,22 +10,24 @@ from pytest_evalstudio.cli.main import main
 from support.tables_of_answers import GOOD, graded
 
 
-def test_weak_points_are_found_in_kept_columns(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["weakness", str(scored / "new.parquet"), "--metric", "rouge_l"]) == 1
+def test_weak_points_are_found_in_kept_columns(
+    scored_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["weakness", str(scored_folder / "new.parquet"), "--metric", "rouge_l"]) == 1
     assert "WEAK topic:cards" in capsys.readouterr().out
 
 
 def test_weak_points_of_a_large_table_are_of_a_sample(
-    scored: Path, capsys: pytest.CaptureFixture[str]
+    scored_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    main(["weakness", str(scored / "new.parquet"), "--metric", "rouge_l", "--rows", "100"])
+    main(["weakness", str(scored_folder / "new.parquet"), "--metric", "rouge_l", "--rows", "100"])
 
     assert "100 of 300 answers, drawn at random" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("given", ["option", "argument"])
+@pytest.mark.parametrize("form", ["option", "argument"])
 def test_labels_calibrate_a_table(
-    scored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], given: str
+    scored_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
 ) -> None:
     labels = tmp_path / "labels.csv"
     lines = [
@@ -33,9 +35,11 @@ def test_labels_calibrate_a_table(
         for number, row in enumerate(graded(3)[:200])
     ]
     labels.write_text("\n".join(["key,model_key,label", *lines]) + "\n")
-    named = ["--labels", str(labels)] if given == "option" else [str(labels)]
+    label_arguments = ["--labels", str(labels)] if form == "option" else [str(labels)]
 
-    assert main(["calibrate", str(scored / "new.parquet"), *named, "--metric", "rouge_l"]) in (0, 1)
+    assert main(
+        ["calibrate", str(scored_folder / "new.parquet"), *label_arguments, "--metric", "rouge_l"]
+    ) in (0, 1)
     assert "200 labelled answers" in capsys.readouterr().out
 
 
@@ -55,18 +59,18 @@ FAULTS = [
 
 @pytest.mark.parametrize(("arguments", "message"), FAULTS)
 def test_what_cannot_be_read_is_one_sentence(
-    scored: Path,
+    scored_folder: Path,
     arguments: list[str],
     message: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(scored)
-    (scored / "half.parquet" / ".progress").mkdir(parents=True, exist_ok=True)
-    (scored / "log.jsonl").write_text("{}\n")
+    monkeypatch.chdir(scored_folder)
+    (scored_folder / "half.parquet" / ".progress").mkdir(parents=True, exist_ok=True)
+    (scored_folder / "log.jsonl").write_text("{}\n")
 
     assert main(arguments) == 2
     errors = capsys.readouterr().err
     assert message in errors
     assert errors.count("\n") == 1
-    assert not (scored / "x").exists()
+    assert not (scored_folder / "x").exists()

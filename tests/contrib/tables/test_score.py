@@ -34,7 +34,7 @@ ROWS = answers(120)
 WRITERS = {"parquet": write_parquet, "jsonl": write_jsonl, "csv": write_csv}
 
 
-def scored(
+def score(
     source: Path | str, output: Path | str, evaluators: tuple[str, ...] = ("rouge",), **options: Any
 ) -> ScoredTable:
     settings = {"mapping": MAP, "keep": ("topic",), "workers": 1, "batch_rows": 32, **options}
@@ -44,7 +44,7 @@ def scored(
 @pytest.mark.parametrize("format", WRITERS)
 def test_every_format_gives_the_scores_of_the_evaluator_itself(format: str, tmp_path: Path) -> None:
     source = WRITERS[format](tmp_path / f"log.{format}", ROWS)
-    table = scored(source, tmp_path / "out.parquet", ("lexical_groundedness", "rouge"))
+    table = score(source, tmp_path / "out.parquet", ("lexical_groundedness", "rouge"))
     cases = [
         make_case(
             row["question"], row["answer"], expected_output=row["expected_output"], context=row["chunks"]
@@ -71,7 +71,7 @@ def test_a_file_in_another_encoding_is_to_be_converted(format: str, encoding: st
 
     message = rf"log\.{format}(:1)?: is not UTF-8; convert the file to UTF-8"
     with pytest.raises(DataError, match=message):
-        scored(source, tmp_path / "out.parquet")
+        score(source, tmp_path / "out.parquet")
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
@@ -84,15 +84,15 @@ def test_sources_without_any_answer_are_an_error_and_an_empty_file_among_others_
     else:
         empty.write_text(empty.read_text().splitlines()[0] + "\n")
     with pytest.raises(DataError, match=rf"a\.{format}: has no answers; give a file with rows"):
-        scored(empty, tmp_path / "out.parquet")
+        score(empty, tmp_path / "out.parquet")
     assert not (tmp_path / "out.parquet").exists()
 
     WRITERS[format](tmp_path / f"b.{format}", ROWS[:4])
-    assert scored(tmp_path, tmp_path / "out.parquet").manifest.answers == 4
+    assert score(tmp_path, tmp_path / "out.parquet").manifest.answers == 4
 
 
 def test_aggregates_are_the_figures_of_the_scores(tmp_path: Path) -> None:
-    table = scored(write_parquet(tmp_path / "log.parquet", ROWS), tmp_path / "out.parquet")
+    table = score(write_parquet(tmp_path / "log.parquet", ROWS), tmp_path / "out.parquet")
     values = values_of(table, "rouge_1")
     aggregate = table.manifest.aggregate("rouge", "rouge_1", "m0")
     assert aggregate is not None
@@ -117,25 +117,25 @@ def test_answers_are_kept_masked_with_their_place_in_the_source(tmp_path: Path) 
     write_parquet(folder / "a.parquet", rows)
     write_jsonl(folder / "b.jsonl", rows)
     write_jsonl(folder / "_hidden.jsonl", rows)
-    table = scored(folder, tmp_path / "out.parquet", mapping={**MAP, "key": "id"})
-    kept = table.answers_of(range(8))
-    assert kept[3].actual_output == "Write to ****.***@****.***."
-    assert [(row.source, row.source_row, row.key) for row in kept.values()] == [
+    table = score(folder, tmp_path / "out.parquet", mapping={**MAP, "key": "id"})
+    stored_answers = table.answers_of(range(8))
+    assert stored_answers[3].actual_output == "Write to ****.***@****.***."
+    assert [(row.source, row.source_row, row.key) for row in stored_answers.values()] == [
         (source, row, f"row-{row % 3}") for source in (0, 1) for row in range(4)
     ]
-    assert kept[1].context == (rows[1]["answer"], "Fees are charged at the end of a month.")
-    assert kept[1].groups == {"topic": "cards"}
+    assert stored_answers[1].context == (rows[1]["answer"], "Fees are charged at the end of a month.")
+    assert stored_answers[1].groups == {"topic": "cards"}
 
 
 @pytest.mark.parametrize(("texts", "count"), [("all", 120), ("worst", None), ("none", 0)])
 def test_texts_are_kept_as_asked(texts: str, count: int | None, tmp_path: Path) -> None:
     source = write_parquet(tmp_path / "log.parquet", ROWS)
-    table = scored(source, tmp_path / "out.parquet", texts=texts, keep=())
+    table = score(source, tmp_path / "out.parquet", texts=texts, keep=())
     worst = {row.row_id for entry in table.manifest.aggregates for row in entry.worst}
-    kept = table.answers_of(range(120))
-    assert len(kept) == (len(worst) if count is None else count)
+    stored_answers = table.answers_of(range(120))
+    assert len(stored_answers) == (len(worst) if count is None else count)
     if texts == "worst":
-        assert set(kept) == worst
+        assert set(stored_answers) == worst
         assert [file.name for file in (tmp_path / "out.parquet" / "answers").iterdir()] == [
             "part-worst.parquet"
         ]
@@ -143,11 +143,13 @@ def test_texts_are_kept_as_asked(texts: str, count: int | None, tmp_path: Path) 
 
 def test_a_pool_of_processes_gives_the_table_of_one_process(tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "log.jsonl", ROWS)
-    alone = scored(source, tmp_path / "one.parquet")
-    together = scored(source, tmp_path / "two.parquet", workers=2)
-    assert values_of(together, "rouge_l") == values_of(alone, "rouge_l")
-    assert [part.path for part in together.manifest.scores] == [part.path for part in alone.manifest.scores]
-    for first, second in zip(alone.manifest.aggregates, together.manifest.aggregates, strict=True):
+    single_process = score(source, tmp_path / "one.parquet")
+    pool = score(source, tmp_path / "two.parquet", workers=2)
+    assert values_of(pool, "rouge_l") == values_of(single_process, "rouge_l")
+    assert [part.path for part in pool.manifest.scores] == [
+        part.path for part in single_process.manifest.scores
+    ]
+    for first, second in zip(single_process.manifest.aggregates, pool.manifest.aggregates, strict=True):
         assert first.mean == pytest.approx(second.mean)
         assert (first.identity, first.passed, first.worst) == (second.identity, second.passed, second.worst)
 
@@ -157,7 +159,7 @@ def test_sources_and_output_may_be_in_any_store(tmp_path: Path) -> None:
     url = f"memory://{tmp_path.name}"
     with fsspec.open(f"{url}/logs/a.parquet", "wb") as file:
         file.write(source.read_bytes())
-    table = scored(f"{url}/logs", f"{url}/out.parquet")
+    table = score(f"{url}/logs", f"{url}/out.parquet")
     assert ScoredTable.open(f"{url}/out.parquet").manifest == table.manifest
     assert len(values_of(table, "rouge_l")) == 120
 
@@ -166,7 +168,7 @@ def test_a_row_without_an_answer_is_an_error_and_one_without_context_does_not_ap
     rows = answers(3)
     rows[0]["answer"] = None
     rows[1]["chunks"] = None
-    table = scored(
+    table = score(
         write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("lexical_groundedness",)
     )
     lines = [
@@ -185,7 +187,7 @@ def test_an_empty_answer_is_no_answer_and_counts_for_no_evaluator(tmp_path: Path
     rows = answers(40)
     for row in rows[:5]:
         row["answer"] = " \u200b"
-    table = scored(
+    table = score(
         write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("pii_leakage", "rouge")
     )
     lines = [row for batch in table.scores() for row in batch.to_pylist() if row["row_id"] == 0]
@@ -215,11 +217,11 @@ def test_causes_of_an_excerpt_say_that_they_are_of_the_listed_answers(tmp_path: 
     rows = answers(200)
     for row in rows[:100]:
         row["answer"] = "Card 4111 1111 1111 1111."
-    table = scored(write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("pii_leakage",))
+    table = score(write_jsonl(tmp_path / "log.jsonl", rows), tmp_path / "out.parquet", ("pii_leakage",))
     excerpt = excerpt_of(table, tmp_path / "page", size=20, seed=1)
     report = build_report(excerpt.record, tmp_path / "report", {}, population=excerpt.population)
-    listed = sum(cause.total for cause in report.summary.causes)
-    assert listed < report.analysis.verdicts["failed"]
+    cause_count = sum(cause.total for cause in report.summary.causes)
+    assert cause_count < report.analysis.verdicts["failed"]
     assert report.summary.causes_of == "the listed answers"
     assert "among the listed answers" in report.page.read_text(encoding="utf-8")
     assert "Why (among the listed answers): " in report.markdown.read_text(encoding="utf-8")
@@ -229,7 +231,7 @@ def test_an_answer_that_becomes_empty_is_regressed(tmp_path: Path) -> None:
     before, after = answers(40), answers(40)
     after[0]["answer"] = ""
     tables = [
-        scored(
+        score(
             write_jsonl(tmp_path / f"{name}.jsonl", rows),
             tmp_path / f"{name}.parquet",
             ("pii_leakage",),
@@ -286,16 +288,16 @@ def test_labels_are_masked_before_they_are_cut(tmp_path: Path) -> None:
 def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
     times: int, failed: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evaluate, left = Pipeline.evaluate, [times]
+    evaluate, remaining = Pipeline.evaluate, [times]
 
     def breaks(self: Pipeline, tasks: list[EvalTask]) -> list[Result]:
-        if tasks[0].case.position == 33 and left[0] > 0:
-            left[0] -= 1
+        if tasks[0].case.position == 33 and remaining[0] > 0:
+            remaining[0] -= 1
             raise RuntimeError("a fault, jane.doe@bank.com")
         return evaluate(self, tasks)
 
     monkeypatch.setattr(Pipeline, "evaluate", breaks)
-    table = scored(write_parquet(tmp_path / "log.parquet", ROWS), tmp_path / "out.parquet")
+    table = score(write_parquet(tmp_path / "log.parquet", ROWS), tmp_path / "out.parquet")
     lines = [row for batch in table.scores() for row in batch.to_pylist()]
     errors = {row["row_id"]: (row["code"], row["reason"]) for row in lines if row["status"] == "error"}
     assert set(errors) == failed
@@ -308,29 +310,31 @@ def test_a_batch_that_fails_is_scored_again_and_then_its_rows_are_errors(
 @pytest.mark.parametrize("evaluator", ["rouge", "effort"])
 def test_an_interrupted_run_is_continued_with_the_same_result(evaluator: str, tmp_path: Path) -> None:
     source = write_jsonl(tmp_path / "log.jsonl", ROWS)
-    whole = scored(source, tmp_path / "whole.parquet", (evaluator,))
+    full_table = score(source, tmp_path / "whole.parquet", (evaluator,))
 
-    def stop(done: int, total: int | None) -> None:
-        if done == 64:
+    def stop(count: int, total: int | None) -> None:
+        if count == 64:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        scored(source, tmp_path / "out.parquet", (evaluator,), progress=stop)
-    seen: list[int] = []
-    table = scored(
+        score(source, tmp_path / "out.parquet", (evaluator,), progress=stop)
+    progress: list[int] = []
+    table = score(
         source,
         tmp_path / "out.parquet",
         (evaluator,),
         resume=True,
-        progress=lambda done, total: seen.append(done),
+        progress=lambda count, total: progress.append(count),
     )
-    assert seen == [96, 120]
-    same = {"run_id": "", "started": "", "finished": "", "seconds": 0.0}
-    assert msgspec.structs.replace(table.manifest, **same) == msgspec.structs.replace(whole.manifest, **same)
+    assert progress == [96, 120]
+    run_fields = {"run_id": "", "started": "", "finished": "", "seconds": 0.0}
+    assert msgspec.structs.replace(table.manifest, **run_fields) == msgspec.structs.replace(
+        full_table.manifest, **run_fields
+    )
 
 
 def test_answers_are_not_paired_by_keys_that_a_source_lacks(tmp_path: Path) -> None:
-    def both(folder: Path, *fields: str) -> ScoredTable:
+    def score_both(folder: Path, *fields: str) -> ScoredTable:
         rows = [{"actual_output": row["answer"], "input": row["question"]} for row in answers(20)]
         for number, field in enumerate(fields):
             keyed = [{**row, field: f"{number}-{at}"} for at, row in enumerate(rows)]
@@ -340,7 +344,7 @@ def test_answers_are_not_paired_by_keys_that_a_source_lacks(tmp_path: Path) -> N
 
     for name, fields in {"some": ("key", "other"), "all": ("key", "key")}.items():
         (tmp_path / name).mkdir()
-        table = both(tmp_path / name, *fields)
+        table = score_both(tmp_path / name, *fields)
         assert ("key" in table.manifest.mapping) == (name == "all")
         notes = compare_tables(table, table).notes
         assert any("not paired" in note for note in notes) == (name == "some")
@@ -352,7 +356,7 @@ def test_errors_are_reported_with_their_first_reason(texts: str, tmp_path: Path)
     for number in (70, 100):
         rows[number]["failure"] = f"timeout of request {number}, key sk-proj-{'a1B2' * 10}"
     source = write_jsonl(tmp_path / "log.jsonl", rows)
-    table = scored(source, tmp_path / "out.parquet", mapping={**MAP, "error": "failure"}, texts=texts)
+    table = score(source, tmp_path / "out.parquet", mapping={**MAP, "error": "failure"}, texts=texts)
 
     (line,) = [line for line in leaderboard_lines(table.manifest) if "error" in line and "first row" in line]
     assert line.startswith("  2 errors (no answer), first row 70: ")
@@ -374,7 +378,7 @@ def test_an_empty_list_of_chunks_was_not_retrieved_and_a_missing_one_says_nothin
         {**ROWS[0], "chunks": chunks, "answer": "It costs 5 USD."}
         for chunks in (["It costs 5 USD."], [], None)
     ]
-    table = scored(
+    table = score(
         write_parquet(tmp_path / "log.parquet", rows), tmp_path / "out.parquet", ("lexical_groundedness",)
     )
     assert values_of(table, "supported_words") == {0: 1.0, 1: 0.0, 2: None}

@@ -16,7 +16,7 @@ MAP = "input=question,actual_output=answer,context=chunks"
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -210,16 +210,16 @@ BAD: dict[str, Bad] = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_one_sentence(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    write, given, message = BAD[name]
+    write, options, message = BAD[name]
     write()
     capsys.readouterr()
-    command = ["score", str(given.get("source", "log.parquet")), "-o", "out.parquet", "--workers", "1"]
-    command += ["-e", str(given.get("evaluators", "rouge")), "--map", str(given.get("mapping", MAP))]
-    assert main([*command, *given.get("more", [])]) == 2  # type: ignore[misc]
-    printed = capsys.readouterr().err
-    assert message in printed
-    assert printed.count("\n") == 1, printed
-    assert "jane.doe" not in printed
+    command = ["score", str(options.get("source", "log.parquet")), "-o", "out.parquet", "--workers", "1"]
+    command += ["-e", str(options.get("evaluators", "rouge")), "--map", str(options.get("mapping", MAP))]
+    assert main([*command, *options.get("more", [])]) == 2  # type: ignore[misc]
+    output = capsys.readouterr().err
+    assert message in output
+    assert output.count("\n") == 1, output
+    assert "jane.doe" not in output
     if name.startswith("wrong type in a later"):
         assert not Path("out.parquet").exists()
     if not name.startswith("finished"):

@@ -62,17 +62,19 @@ def aggregate(values: list[float], weights: list[float], *, first_row: int = 0) 
     )
 
 
-def same(left: MetricAggregate, right: MetricAggregate) -> None:
+def assert_equal(actual: MetricAggregate, expected: MetricAggregate) -> None:
     """Check that two aggregates are equal up to rounding."""
     for field in ("mean", "m2", "weight"):
-        assert math.isclose(getattr(left, field), getattr(right, field), rel_tol=1e-9, abs_tol=1e-3), field
-    for first, second in zip(left.strata, right.strata, strict=True):
+        assert math.isclose(getattr(actual, field), getattr(expected, field), rel_tol=1e-9, abs_tol=1e-3), (
+            field
+        )
+    for first, second in zip(actual.strata, expected.strata, strict=True):
         assert math.isclose(first.mean, second.mean, rel_tol=1e-9, abs_tol=1e-6)
         assert math.isclose(first.m2, second.m2, rel_tol=1e-9, abs_tol=1e-3)
         assert percentiles(first.sketch, [0.1, 0.5]) == percentiles(second.sketch, [0.1, 0.5])
-    assert percentiles(left.sketch, [0.1, 0.5]) == percentiles(right.sketch, [0.1, 0.5])
+    assert percentiles(actual.sketch, [0.1, 0.5]) == percentiles(expected.sketch, [0.1, 0.5])
     rounded = {"mean": 0.0, "m2": 0.0, "weight": 0.0, "sketch": "", "strata": ()}
-    assert msgspec.structs.replace(left, **rounded) == msgspec.structs.replace(right, **rounded)
+    assert msgspec.structs.replace(actual, **rounded) == msgspec.structs.replace(expected, **rounded)
 
 
 @given(VALUES, VALUES, VALUES, st.integers(1, 9))
@@ -84,13 +86,13 @@ def test_merging_is_associative_commutative_and_equals_the_whole(
         parts.append((aggregate(values, [each] * len(values), first_row=row), values, [each] * len(values)))
         row += 100
     (a, *_), (b, *_), (c, *_) = parts
-    same(merge(merge(a, b), c), merge(a, merge(b, c)))
-    same(merge(a, b), merge(b, a))
-    together = merge(merge(a, b), c)
-    whole = aggregate([*first, *second, *third], [w for _, _, weights in parts for w in weights])
+    assert_equal(merge(merge(a, b), c), merge(a, merge(b, c)))
+    assert_equal(merge(a, b), merge(b, a))
+    total = merge(merge(a, b), c)
+    expected = aggregate([*first, *second, *third], [w for _, _, weights in parts for w in weights])
     for field in ("mean", "m2", "weight"):
-        assert math.isclose(getattr(together, field), getattr(whole, field), rel_tol=1e-6, abs_tol=1e-2)
-    assert (together.scored, together.min, together.max) == (whole.scored, whole.min, whole.max)
+        assert math.isclose(getattr(total, field), getattr(expected, field), rel_tol=1e-6, abs_tol=1e-2)
+    assert (total.scored, total.min, total.max) == (expected.scored, expected.min, expected.max)
 
 
 def test_a_merged_sketch_knows_percentiles_to_two_percent_of_the_ranks() -> None:

@@ -54,6 +54,48 @@ if len(sys.argv) > 1:
 else:
     server.run("stdio")
 """
+PLAIN_SERVER = """
+import json
+import sys
+from pathlib import Path
+
+log = Path(__file__).with_suffix(".log")
+COUNTRY = {"type": "object", "properties": {"country": {"type": "string"}}, "required": ["country"]}
+TOOLS = [
+    {"name": "fee", "description": "DESCRIPTION", "inputSchema": COUNTRY},
+    {"name": "count", "description": "", "inputSchema": {"type": "object", "properties": {}}},
+]
+
+
+def called(name, arguments):
+    with log.open("a") as file:
+        file.write(name + "\\n")
+    if name == "fee":
+        return f"The fee is 5.50 EUR to {arguments['country']}, sk-proj-abcdefghijklmnopqrstuvwx1234567890."
+    return str(len(log.read_text().splitlines()))
+
+
+for line in sys.stdin:
+    message = json.loads(line)
+    reply = {"jsonrpc": "2.0", "id": message.get("id")}
+    parameters = message.get("params", {})
+    if message["method"] == "initialize":
+        reply["result"] = {
+            "protocolVersion": parameters["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "desk", "version": "1"},
+        }
+    elif message["method"] == "tools/list":
+        reply["result"] = {"tools": TOOLS}
+    elif message["method"] == "tools/call":
+        text = called(parameters["name"], parameters["arguments"])
+        reply["result"] = {"content": [{"type": "text", "text": text}], "isError": False}
+    else:
+        reply["error"] = {"code": -32601, "message": "Method not found"}
+    if "id" in message:
+        print(json.dumps(reply), flush=True)
+"""
+"""The same tools over stdio without the library, which takes most of a second to import."""
 
 
 @dataclass
@@ -91,13 +133,14 @@ class Desk:
 
     folder: Path
     errors: str = ""
+    program: str = SERVER
 
     @property
     def server(self) -> Path:
         return self.folder / "server.py"
 
     def write(self, description: str = "Return the fee of a transfer.") -> None:
-        self.server.write_text(SERVER.replace("DESCRIPTION", description), encoding="utf-8")
+        self.server.write_text(self.program.replace("DESCRIPTION", description), encoding="utf-8")
 
     @property
     def called(self) -> list[str]:
@@ -160,9 +203,18 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     pytest.importorskip("mcp")
-    made = Desk(tmp_path)
-    made.write()
-    return made
+    desk = Desk(tmp_path)
+    desk.write()
+    return desk
+
+
+@pytest.fixture
+def plain_desk(tmp_path: Path) -> Desk:
+    """A server without the library of the protocol, before the library's client."""
+    pytest.importorskip("mcp")
+    desk = Desk(tmp_path, program=PLAIN_SERVER)
+    desk.write()
+    return desk
 
 
 @pytest.fixture

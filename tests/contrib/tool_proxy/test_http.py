@@ -25,16 +25,16 @@ def test_a_session_over_http_is_recorded_and_replayed_without_the_server(
     calls = [FEE, ("count", {}), ("count", {})]
     live = desk.over_http(url, "--record", "calls.jsonl", calls=calls)
     ran = desk.called
-    nowhere = "http://127.0.0.1:9/mcp"
-    replay = desk.over_http(nowhere, "--replay", "calls.jsonl", calls=[*calls, ("fee", {"country": "SE"})])
+    dead_url = "http://127.0.0.1:9/mcp"
+    replay = desk.over_http(dead_url, "--replay", "calls.jsonl", calls=[*calls, ("fee", {"country": "SE"})])
     assert desk.called == ran
     assert replay.tools == live.tools
     assert [each.model_dump() for each in replay.results[:3]] == [each.model_dump() for each in live.results]
     assert replay.results[3].is_error
     options = ("--replay", "calls.jsonl", "--live", "fee")
-    again = desk.over_http(url, *options, calls=[("count", {}), ("fee", {"country": "SE"})])
-    assert again.texts[0] == live.texts[1]
-    assert "5.50 EUR to SE" in again.texts[1]
+    partial_replay = desk.over_http(url, *options, calls=[("count", {}), ("fee", {"country": "SE"})])
+    assert partial_replay.texts[0] == live.texts[1]
+    assert "5.50 EUR to SE" in partial_replay.texts[1]
     assert desk.called == [*ran, "fee"]
 
 
@@ -123,8 +123,8 @@ class HidingServer:
     def __call__(self, request: Request) -> Response:
         if request.method == "GET":
             reply = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "t"}]}})
-            asked = json.dumps({"jsonrpc": "2.0", "id": 5, "method": "ping"})
-            body = f"data: {reply}\n\ndata: {asked}\n\n".encode()
+            ping = json.dumps({"jsonrpc": "2.0", "id": 5, "method": "ping"})
+            body = f"data: {reply}\n\ndata: {ping}\n\n".encode()
             return Response(body, headers={"Content-Type": "text/event-stream"})
         replies = [{"jsonrpc": "2.0", "id": request.body["id"], "result": {"tools": [{"name": "t"}]}}]
         return Response(json.dumps(replies).encode(), headers={"Content-Type": "application/json"})

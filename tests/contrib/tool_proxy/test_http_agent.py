@@ -40,8 +40,8 @@ def agent_of(url: str, is_obedient: bool) -> object:
         if reply.status_code != 200:
             return Response({"answer": "The rate is 7.7.", "tool_calls": [{**call, "error": reply.text}]})
         text = reply.json()["text"]
-        said = "KEA-4821" if is_obedient and "IMPORTANT" in text else text.split(" IMPORTANT")[0]
-        return Response({"answer": said, "tool_calls": [{**call, "result": text}]})
+        final_answer = "KEA-4821" if is_obedient and "IMPORTANT" in text else text.split(" IMPORTANT")[0]
+        return Response({"answer": final_answer, "tool_calls": [{**call, "result": text}]})
 
     return answer
 

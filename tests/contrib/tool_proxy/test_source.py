@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from contrib.tool_proxy.conftest import recorded
-from support.project import Project
+from support.project import PreparedProjects, Project
 
 AGENT = """
 from pytest_evalstudio import recorded_tool
@@ -61,14 +61,16 @@ CASES = (
 )
 
 
+def record_tools(project: Project) -> None:
+    project.write("agent.py", AGENT.replace("RATE", "9.5"))
+    project.write("evalstudio.toml", CONFIG)
+    project.suite(*CASES, name="desk_suite.json")
+    project.run("desk_suite.json").assert_outcomes(passed=2)
+
+
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> Project:
-    made = Project(pytester, with_app=False)
-    made.write("agent.py", AGENT.replace("RATE", "9.5"))
-    made.write("evalstudio.toml", CONFIG)
-    made.suite(*CASES, name="desk_suite.json")
-    made.run_process("desk_suite.json").assert_outcomes(passed=2)
-    return made
+def project(pytester: pytest.Pytester, project_store: PreparedProjects) -> Project:
+    return project_store.fill(Project(pytester, with_app=False), record_tools)
 
 
 def log_of(project: Project) -> list[str]:
@@ -87,7 +89,7 @@ def test_a_replay_calls_no_tool_and_gives_the_recorded_results(project: Project)
     ran = log_of(project)
     project.write("agent.py", AGENT.replace("RATE", "0.1"))
     project.write("evalstudio.toml", CONFIG.replace('"record"', '"replay"'))
-    project.run_process("desk_suite.json").assert_outcomes(passed=2)
+    project.run("desk_suite.json").assert_outcomes(passed=2)
     assert log_of(project) == ran
 
 
@@ -97,12 +99,12 @@ def test_an_unrecorded_call_ends_the_answer_and_a_live_tool_is_called(project: P
     project.suite(new, name="desk_suite.json")
     replay = CONFIG.replace('"record"', '"replay"')
     project.write("evalstudio.toml", replay)
-    refused = project.run_process("desk_suite.json")
+    refused = project.run("desk_suite.json")
     refused.assert_outcomes(errors=1)
     refused.stdout.fnmatch_lines(['*the replay was ended by the call get_rate(currency="SEK")*'])
     assert log_of(project) == ran
     project.write("evalstudio.toml", replay + 'live = ["get_*"]\n')
-    project.run_process("desk_suite.json").assert_outcomes(passed=1)
+    project.run("desk_suite.json").assert_outcomes(passed=1)
     assert log_of(project) == [*ran, "get_rate", "get_name"]
 
 
@@ -112,7 +114,7 @@ def test_a_recording_serves_disturbed_twins_without_the_tools(project: Project) 
         'evaluators = ["text_matching"]', 'evaluators = ["text_matching", "disturbed_tool_security"]'
     )
     project.write("evalstudio.toml", config + '[perturbations]\napply = "tool_false_fact"\n')
-    project.run_process("desk_suite.json").assert_outcomes(passed=4)
+    project.run("desk_suite.json").assert_outcomes(passed=4)
     _, items = project.record()
     answer = items["rate-tool_false_fact[desk]"]["rows"][0]["answer"]["actual_output"]
     assert answer == "The rate is 1.5 for '10', '10'."
@@ -122,7 +124,7 @@ def test_a_recording_serves_disturbed_twins_without_the_tools(project: Project) 
 def test_a_missing_recording_is_a_fault_of_the_configuration(project: Project) -> None:
     missing = CONFIG.replace('"record"', '"replay"').replace("tools.jsonl", "none.jsonl")
     project.write("evalstudio.toml", missing)
-    run = project.run_process("desk_suite.json")
+    run = project.run("desk_suite.json")
     text = run.stdout.str() + run.stderr.str()
     assert "tools.recording" in text
     assert "none.jsonl: No such file or directory; record one before" in text

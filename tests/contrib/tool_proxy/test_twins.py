@@ -16,10 +16,10 @@ COUNT = 6
 
 @pytest.fixture
 def project(pytester: pytest.Pytester) -> Project:
-    made = Project(pytester, with_app=False)
-    made.write("agent.py", AGENT)
-    made.suite(*cases(COUNT), name="desk_suite.json")
-    return made
+    desk_project = Project(pytester, with_app=False)
+    desk_project.write("agent.py", AGENT)
+    desk_project.suite(*cases(COUNT), name="desk_suite.json")
+    return desk_project
 
 
 def scores(project: Project) -> dict[tuple[str, str], dict[str, Any]]:

@@ -39,7 +39,7 @@ def completed(path: Path) -> None:
         "topic_modeling",
         provider=ModelProvider(registry=run.registry),
         cache=path.parent / "cache",
-        progress=lambda done, total, what: None,
+        progress=lambda count, total, what: None,
     )
 
 
@@ -52,9 +52,9 @@ def test_the_steps_are_listed_in_order(capsys: pytest.CaptureFixture[str]) -> No
         id: list(parameters(plugins.get(id))) for id in plugins
     }
     assert main(["steps"]) == 0
-    shown = capsys.readouterr().out
-    assert "2. test_generation               after topic_modeling\n" in shown
-    assert "parameters: top_n_words, min_topic_size" in shown
+    output = capsys.readouterr().out
+    assert "2. test_generation               after topic_modeling\n" in output
+    assert "parameters: top_n_words, min_topic_size" in output
 
 
 def test_the_generators_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -132,9 +132,9 @@ def test_every_attack_has_a_twin_that_was_asked(project: Project) -> None:
     write_subject(project, "perfect", ("held_out",), count=40)
     project.run()
     home = project.folder / "subject_workflow_artifacts"
-    asked = json.loads((home / "4_automated_evaluation" / "asked_suite.json").read_text(encoding="utf-8"))
+    suite = json.loads((home / "4_automated_evaluation" / "asked_suite.json").read_text(encoding="utf-8"))
     attacks = json.loads((home / "9_robustness_adversarial" / "adversarial_suite.json").read_text("utf-8"))
-    prompts = {case["key"]: case["prompt"] for test in asked["tests"] for case in test["test_cases"]}
+    prompts = {case["key"]: case["prompt"] for test in suite["tests"] for case in test["test_cases"]}
     cases = [case for test in attacks["tests"] for case in test["test_cases"]]
     assert len(cases) >= 20
     assert all(prompts[case["plain_case"]] == case["plain_question"] for case in cases)

@@ -44,10 +44,10 @@ def test_documents_are_named_from_the_suites_folder(suite: tuple[Path, TestSuite
 
 
 def test_the_same_seed_gives_the_same_suite(suite: tuple[Path, TestSuite], tmp_path: Path) -> None:
-    again = generate_test_cases(
+    repeat = generate_test_cases(
         [BANK], count=12, name="Generated tests", cache=tmp_path, folder=suite[0].parent
     )
-    assert [case.prompt for _, case in again.suite.cases()] == [case.prompt for _, case in suite[1].cases()]
+    assert [case.prompt for _, case in repeat.suite.cases()] == [case.prompt for _, case in suite[1].cases()]
 
 
 def test_topics_are_chosen_by_their_ids(tmp_path: Path) -> None:

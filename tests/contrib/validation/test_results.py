@@ -34,9 +34,9 @@ def test_results_are_read_with_their_types() -> None:
 
 
 def test_results_that_lack_a_key_name_the_step_and_the_remedy() -> None:
-    with pytest.raises(DataError, match=r"missing required field `cases`; run it again") as caught:
+    with pytest.raises(DataError, match=r"missing required field `cases`; run it again") as exc_info:
         read_results(ID, {}, EvaluationResults)
-    assert ID in str(caught.value)
+    assert ID in str(exc_info.value)
 
 
 @pytest.mark.parametrize(

@@ -207,5 +207,5 @@ def test_an_edited_suite_is_used_as_it_is(bank: Project) -> None:
     assert any("1 edited by people" in note for note in state["notes"])
 
     bank.run("--evalstudio-from", "test_generation", "-k", "test_generation")
-    kept = artifacts(bank, "test_generation") / "tests_suite.edited.json"
-    assert json.loads(kept.read_text(encoding="utf-8")) == content
+    edited_suite = artifacts(bank, "test_generation") / "tests_suite.edited.json"
+    assert json.loads(edited_suite.read_text(encoding="utf-8")) == content

@@ -29,8 +29,8 @@ def quotes(prompt: str) -> Reply:
     """Asks for the first sentence of each chunk that it is shown."""
     mark = re.search(r"<<<([0-9a-f]{32})", prompt)
     assert mark is not None
-    shown = re.findall(rf"<<<{mark[1]} excerpt[ \d]*\n(.*?)\n{mark[1]}>>>", prompt, re.DOTALL)
-    evidence = [text.partition(". ")[0] for text in shown]
+    excerpts = re.findall(rf"<<<{mark[1]} excerpt[ \d]*\n(.*?)\n{mark[1]}>>>", prompt, re.DOTALL)
+    evidence = [text.partition(". ")[0] for text in excerpts]
     return Reply(
         text=json.dumps(
             {
@@ -75,10 +75,10 @@ def test_questions_are_written_once(bank: Project) -> None:
         server.default = quotes
         configure(bank, server)
         run(bank).assert_outcomes(passed=4)
-        asked = len(server.requests)
-        assert asked == 6
+        request_count = len(server.requests)
+        assert request_count == 6
         run(bank, "--evalstudio-from", "test_generation").assert_outcomes(passed=4)
-        assert len(server.requests) == asked, "what was written is stored"
+        assert len(server.requests) == request_count, "what was written is stored"
     suite = TestSuite.load(bank.folder / "bank_workflow_artifacts" / "2_test_generation" / "tests_suite.json")
     kinds = {
         category.removeprefix("generator:")

@@ -32,17 +32,17 @@ CONTENT = {"adk": "SPAN_ONLY"}
 
 
 def chat(body):
-    done = any(message["role"] == "tool" for message in body["messages"])
+    has_result = any(message["role"] == "tool" for message in body["messages"])
     call = {"name": "get_fee", "arguments": TOOL_ARGUMENTS}
     calls = [{"id": "call_1", "type": "function", "function": call}]
-    message = {"content": ANSWER} if done else {"content": None, "tool_calls": calls}
+    message = {"content": ANSWER} if has_result else {"content": None, "tool_calls": calls}
     counts = (
         {"prompt_tokens": 21, "completion_tokens": 7}
-        if done
+        if has_result
         else {"prompt_tokens": 11, "completion_tokens": 5}
     )
     return {
-        "id": f"chatcmpl-{done:d}",
+        "id": f"chatcmpl-{has_result:d}",
         "object": "chat.completion",
         "created": 1,
         "model": body["model"] + "-2024",
@@ -50,7 +50,7 @@ def chat(body):
             {
                 "index": 0,
                 "message": {"role": "assistant", **message},
-                "finish_reason": "stop" if done else "tool_calls",
+                "finish_reason": "stop" if has_result else "tool_calls",
             }
         ],
         "usage": {**counts, "total_tokens": sum(counts.values())},
@@ -59,7 +59,7 @@ def chat(body):
 
 def respond(body):
     items = body["input"] if isinstance(body["input"], list) else []
-    done = any(item.get("type") == "function_call_output" for item in items)
+    has_result = any(item.get("type") == "function_call_output" for item in items)
     text = {"type": "output_text", "text": ANSWER, "annotations": []}
     message = {
         "type": "message",
@@ -75,14 +75,18 @@ def respond(body):
         "name": "get_fee",
         "status": "completed",
     }
-    counts = {"input_tokens": 21, "output_tokens": 7} if done else {"input_tokens": 11, "output_tokens": 5}
+    counts = (
+        {"input_tokens": 21, "output_tokens": 7} if has_result else {"input_tokens": 11, "output_tokens": 5}
+    )
     return {
-        "id": f"resp_{done:d}",
+        "id": f"resp_{has_result:d}",
         "object": "response",
         "created_at": 1,
         "status": "completed",
         "model": body["model"] + "-2024",
-        "output": [{"status": "completed", **(message if done else {**call, "arguments": TOOL_ARGUMENTS})}],
+        "output": [
+            {"status": "completed", **(message if has_result else {**call, "arguments": TOOL_ARGUMENTS})}
+        ],
         "parallel_tool_calls": True,
         "tool_choice": "auto",
         "tools": [],
@@ -232,12 +236,12 @@ def export_from_phoenix(url, path):
 
     kind, question, answer = "openinference.span.kind", "input.value", "output.value"
     document = "retrieval.documents.0.document"
-    found = {f"{document}.content": DOCUMENT, f"{document}.id": "fees.md", f"{document}.score": 0.5}
+    document_fields = {f"{document}.content": DOCUMENT, f"{document}.id": "fees.md", f"{document}.score": 0.5}
     used = {"tool.name": "get_fee", question: TOOL_ARGUMENTS, answer: RESULT}
     tracer = provider.get_tracer("app")
     with tracer.start_as_current_span("desk") as span:
         span.set_attributes({kind: "AGENT", "agent.name": "desk", question: QUESTION})
-        tracer.start_span("faq", attributes={kind: "RETRIEVER", question: QUESTION, **found}).end()
+        tracer.start_span("faq", attributes={kind: "RETRIEVER", question: QUESTION, **document_fields}).end()
         tracer.start_span("get_fee", attributes={kind: "TOOL", **used}).end()
         span.set_attribute(answer, ask(openai.OpenAI(base_url=url)))
     time.sleep(5)  # the server stores spans in batches

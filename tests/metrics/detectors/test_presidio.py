@@ -156,7 +156,7 @@ PERSON, PLACE = "name of a person", "address or place"
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "entities"),
     [
         # Texts and entities of the tests of Presidio's analyzer, and of its demonstration.
         ("my name is Dan", [(PERSON, "Dan")]),
@@ -195,9 +195,9 @@ PERSON, PLACE = "name of a person", "address or place"
     ],
 )
 def test_a_trained_pipeline_finds_the_names_of_presidios_own_tests(
-    trained: str, text: str, found: list[tuple[str, str]]
+    trained: str, text: str, entities: list[tuple[str, str]]
 ) -> None:
-    assert kinds(text, Path(trained)) == found
+    assert kinds(text, Path(trained)) == entities
 
 
 def test_a_name_with_a_nickname_is_found_in_part(trained: str) -> None:

@@ -16,7 +16,7 @@ READY = "html.ready"
 
 
 @pytest.fixture
-def built(tmp_path: Path) -> Callable[[RecordBuilder], Path]:
+def build_page(tmp_path: Path) -> Callable[[RecordBuilder], Path]:
     """Builds the report of a run and gives its page."""
 
     def build(builder: RecordBuilder) -> Path:
@@ -33,7 +33,7 @@ def varied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a run full of hostile texts; not to be written to."""
     from tests.report.browser.test_attacks import attacked_run
 
@@ -46,7 +46,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Opens a page, at a place of it if wanted; at the end nothing but the page itself may have been
     requested.
     """
-    opened: list[tuple[Any, str, list[str], list[str]]] = []
+    pages: list[tuple[Any, str, list[str], list[str]]] = []
 
     def open_page(
         path: Path, place: str = "", *, ready: bool = True, quiet: bool = True, **context: Any
@@ -66,11 +66,11 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         page.goto(path.as_uri() + place)
         if ready:
             page.wait_for_selector(READY, state="attached")
-        opened.append((page, path.as_uri(), requests, trouble))
+        pages.append((page, path.as_uri(), requests, trouble))
         return page
 
     yield open_page
-    for page, address, requests, trouble in opened:
+    for page, address, requests, trouble in pages:
         page.wait_for_timeout(50)
         page.context.close()
         assert set(requests) <= {address}

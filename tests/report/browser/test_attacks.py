@@ -55,8 +55,8 @@ def attacked_run() -> RecordBuilder:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_page_full_of_attacks_stays_still(visit, attacked, scheme, width):
-    page = visit(attacked, viewport={"width": width, "height": 900}, color_scheme=scheme)
+def test_a_page_full_of_attacks_stays_still(visit, hostile_page, scheme, width):
+    page = visit(hostile_page, viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     for link in page.locator("[data-tab-link]").all():
         link.dispatch_event("click")
@@ -81,8 +81,8 @@ def test_a_page_full_of_attacks_stays_still(visit, attacked, scheme, width):
     assert page.evaluate("getComputedStyle(document.querySelector('.bar')).borderBottomStyle") == "solid"
 
 
-def test_what_is_said_is_shown_to_the_letter(visit, attacked):
-    page = visit(attacked, "#matrix")
+def test_what_is_said_is_shown_to_the_letter(visit, hostile_page):
+    page = visit(hostile_page, "#matrix")
     for place, text in enumerate(ATTACKS[:5]):
         page.locator("tr[data-place]").nth(2 + place).click()
         page.locator("#panel-title").get_by_text(text, exact=True).wait_for()
@@ -92,8 +92,8 @@ def test_what_is_said_is_shown_to_the_letter(visit, attacked):
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-def test_every_case_has_an_address(visit, attacked, text):
-    page = visit(attacked, "#matrix")
+def test_every_case_has_an_address(visit, hostile_page, text):
+    page = visit(hostile_page, "#matrix")
     row = page.locator("tr[data-place]").nth(2 + ATTACKS.index(text))
     row.click()
     page.locator("#panel-title").wait_for()
@@ -105,12 +105,12 @@ def test_every_case_has_an_address(visit, attacked, text):
     assert page.locator("#panel .panel-head .key bdi").first.text_content() == valid_text(text)
 
 
-def test_an_answer_of_a_megabyte_is_cut_and_the_panel_says_so(visit, attacked):
-    page = visit(attacked, "#case=suite.json%3A%3Along%5Bone%5D")
+def test_an_answer_of_a_megabyte_is_cut_and_the_panel_says_so(visit, hostile_page):
+    page = visit(hostile_page, "#case=suite.json%3A%3Along%5Bone%5D")
     page.locator("#panel", has_text="1,030,000 more characters").wait_for()
 
 
-def test_a_clock_that_is_told_wrongly_does_not_matter(visit, built):
+def test_a_clock_that_is_told_wrongly_does_not_matter(visit, build_page):
     builder = RecordBuilder(evaluator("quality", metric()), created="<b>", finished="now")
     builder.add("a", "one", {"outcomes": {"quality": score(0.1)}})
-    assert "<b>" in visit(built(builder)).locator(".byline").first.inner_text()
+    assert "<b>" in visit(build_page(builder)).locator(".byline").first.inner_text()

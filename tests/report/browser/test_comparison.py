@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="session")
-def compared(tmp_path_factory):
+def comparison_page(tmp_path_factory):
     """The page of a run with long answers and of its baseline; not to be written to."""
     folder = tmp_path_factory.mktemp("compared")
     base, new = long_run(base=True), long_run(base=False)
@@ -24,8 +24,8 @@ def compared(tmp_path_factory):
     return build_report(new.write(folder), folder / "report", {}, comparison=comparison).page
 
 
-def test_each_regressed_row_shows_its_change_between_marks_of_what_is_left_out(visit, compared):
-    page = visit(compared, "#compare")
+def test_each_regressed_row_shows_its_change_between_marks_of_what_is_left_out(visit, comparison_page):
+    page = visit(comparison_page, "#compare")
     rows = page.locator("#comparison .change")
     assert rows.count() == 6
     for row in rows.all():
@@ -41,25 +41,25 @@ def test_each_regressed_row_shows_its_change_between_marks_of_what_is_left_out(v
         assert "1f2e3d4c-" not in row.inner_text()
 
 
-def test_the_reason_of_every_regression_is_one_click_from_the_first_screen(visit, compared):
-    page = visit(compared)
+def test_the_reason_of_every_regression_is_one_click_from_the_first_screen(visit, comparison_page):
+    page = visit(comparison_page)
     page.locator("nav.tabs a", has_text="Compare").click()
     rows = page.locator("#comparison .change")
     assert rows.count() == 6
     assert all(row.is_visible() and "lacks " in row.inner_text() for row in rows.all())
 
 
-def test_the_whole_answers_are_one_click_away(visit, compared):
-    page = visit(compared, "#compare")
+def test_the_whole_answers_are_one_click_away(visit, comparison_page):
+    page = visit(comparison_page, "#compare")
     row = page.locator("#comparison .change").first
     row.locator("summary", has_text="Both answers in full").click()
-    base, now = row.locator(".both .text").all_inner_texts()
-    assert min(len(base), len(now)) > 1_800
-    assert base.replace("£15.00", "£22.00") == now
+    base, new = row.locator(".both .text").all_inner_texts()
+    assert min(len(base), len(new)) > 1_800
+    assert base.replace("£15.00", "£22.00") == new
 
 
-def test_still_failing_items_are_lines_below_the_regressed_ones(visit, compared):
-    page = visit(compared, "#compare")
+def test_still_failing_items_are_lines_below_the_regressed_ones(visit, comparison_page):
+    page = visit(comparison_page, "#compare")
     lists = page.locator("#comparison .change-list")
     assert [text.split("\n")[0] for text in lists.locator("summary").all_inner_texts()] == [
         "Still failing 9",
@@ -71,35 +71,35 @@ def test_still_failing_items_are_lines_below_the_regressed_ones(visit, compared)
     assert all("\n" not in line for line in lists.first.locator("li").all_inner_texts())
 
 
-def test_only_regressed_failures_are_unfolded(visit, compared):
-    page = visit(compared, "#failures")
+def test_only_regressed_failures_are_unfolded(visit, comparison_page):
+    page = visit(comparison_page, "#failures")
     for item in page.locator("#failures .failed-item").all():
         is_regressed = item.locator("summary .regressed").count() == 1
         assert (item.get_attribute("open") is not None) == is_regressed
         assert is_regressed or "still failing" in item.locator("summary").inner_text()
 
 
-def test_the_first_screen_shows_the_change_of_the_first_regressed_answer(visit, compared):
-    first = visit(compared).locator(".cause").first
+def test_the_first_screen_shows_the_change_of_the_first_regressed_answer(visit, comparison_page):
+    first = visit(comparison_page).locator(".cause").first
     assert first.locator("del", has_text="15.00").last.is_visible()
     assert first.locator("ins", has_text="22.00").is_visible()
 
 
-def test_the_first_screen_of_a_phone_shows_the_change_too(visit, compared):
-    page = visit(compared, viewport={"width": 390, "height": 844})
+def test_the_first_screen_of_a_phone_shows_the_change_too(visit, comparison_page):
+    page = visit(comparison_page, viewport={"width": 390, "height": 844})
     clip = page.locator(".cause .clip", has=page.locator("ins", has_text="22.00")).bounding_box()
     for change in page.locator(".cause .long-clip").locator("del, ins").all():
         box = change.bounding_box()
         assert box["y"] + box["height"] <= clip["y"] + clip["height"]
 
 
-def test_a_regressed_failure_shows_its_change_and_folds_the_whole_answer(visit, compared):
-    item = visit(compared, "#failures").locator("#failures .failed-item[open]").first
+def test_a_regressed_failure_shows_its_change_and_folds_the_whole_answer(visit, comparison_page):
+    item = visit(comparison_page, "#failures").locator("#failures .failed-item[open]").first
     assert item.locator(".windows ins", has_text="22.00").is_visible()
-    whole = item.locator(".whole .text")
-    assert whole.is_hidden()
+    full_text = item.locator(".whole .text")
+    assert full_text.is_hidden()
     item.locator(".whole summary").click()
-    assert whole.is_visible()
+    assert full_text.is_visible()
 
 
 def test_one_click_leads_to_the_reason_of_each_regression_of_18_models(visit, tmp_path):
@@ -134,19 +134,19 @@ def test_the_comparison_comes_before_the_history_and_axe_finds_nothing_on_a_phon
     assert phone.evaluate("axe.run()")["violations"] == []
 
 
-def test_the_printed_brief_cuts_no_text(visit, compared):
-    page = visit(compared)
+def test_the_printed_brief_cuts_no_text(visit, comparison_page):
+    page = visit(comparison_page)
     page.emulate_media(media="print")
-    cut = page.locator("#overview").evaluate(
+    overflows = page.locator("#overview").evaluate(
         """(root) => [...root.querySelectorAll('h3, p, dd')]
           .filter((part) => part.scrollHeight > part.clientHeight + 1 && part.clientHeight > 0)
           .filter((part) => getComputedStyle(part).overflow !== 'visible').map((part) => part.textContent)"""
     )
-    assert cut == []
+    assert overflows == []
 
 
-def test_the_matrix_shortens_keys_that_are_uuids(visit, compared):
-    page = visit(compared, "#matrix")
+def test_the_matrix_shortens_keys_that_are_uuids(visit, comparison_page):
+    page = visit(comparison_page, "#matrix")
     key = page.locator("#matrix .case-cell .key span[title]").first
     assert (key.inner_text(), key.get_attribute("title")) == (
         "1f2e3d4c",

@@ -29,7 +29,7 @@ def turn(prompt: str, text: str, **expectations: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def panel(visit: Callable[..., Any], built: Callable[[RecordBuilder], Path]) -> Any:
+def panel(visit: Callable[..., Any], build_page: Callable[[RecordBuilder], Path]) -> Any:
     builder = RecordBuilder(boolean_evaluator(name="Text matching"))
     row = {
         "input": "Cancel E1",
@@ -49,7 +49,7 @@ def panel(visit: Callable[..., Any], built: Callable[[RecordBuilder], Path]) -> 
         },
     }
     builder.add("cancel", "agent", row)
-    page = visit(built(builder), "#matrix")
+    page = visit(build_page(builder), "#matrix")
     page.locator("tr[data-place]").first.click()
     page.wait_for_selector("#panel .turn")
     return page.locator("#panel .turns")
@@ -62,8 +62,8 @@ def test_the_first_failing_turn_is_open_and_those_before_are_folded(panel: Any) 
 
 
 def test_texts_and_expectations_of_a_turn_are_shown_as_text(panel: Any) -> None:
-    shown = panel.locator(".turn").nth(1).inner_text()
-    assert HOSTILE in shown
-    assert 'Condition: "cancelled"' in shown
-    assert "cancel()" in shown
+    text = panel.locator(".turn").nth(1).inner_text()
+    assert HOSTILE in text
+    assert 'Condition: "cancelled"' in text
+    assert "cancel()" in text
     assert panel.locator("img").count() == 0

@@ -70,30 +70,30 @@ def test_what_misses_is_grey_with_a_count_and_agrees_with_the_heatmap(visit, var
     assert sum(counts) == misses
 
 
-def test_an_evaluator_that_scored_nothing_is_not_scored(visit, built):
+def test_an_evaluator_that_scored_nothing_is_not_scored(visit, build_page):
     builder = RecordBuilder(evaluator("quality"), evaluator("agent", domain="agents"))
-    nothing = {"status": "not_applicable", "reason": "no agent"}
-    builder.add("a", "one", {"outcomes": {"quality": score(0.9), "agent": nothing}})
-    page = visit(built(builder), "#explore")
+    outcome = {"status": "not_applicable", "reason": "no agent"}
+    builder.add("a", "one", {"outcomes": {"quality": score(0.9), "agent": outcome}})
+    page = visit(build_page(builder), "#explore")
     assert "Agents: not scored" in names(page, "inner")
     assert page.locator(".item.unscored .item-state").inner_text() == "not scored"
 
 
-def test_a_name_at_the_side_of_the_ring_fits_its_depth(visit, built):
+def test_a_name_at_the_side_of_the_ring_fits_its_depth(visit, build_page):
     builder = RecordBuilder(evaluator("short", domain="summarization"), evaluator("other", domain="privacy"))
     builder.add("a", "one", {"outcomes": {"short": score(0.2), "other": score(0.2)}})
-    page = visit(built(builder), "#explore")
+    page = visit(build_page(builder), "#explore")
     lengths = page.locator("#eye-root .inner .label").evaluate_all(
         "labels => labels.map((label) => [label.textContent, label.getBBox().x, label.getBBox().width])"
     )
     assert "Summarization" in [text for text, _, _ in lengths]
-    for text, left, width in lengths:
-        near, far = sorted((abs(left), abs(left + width)))
+    for text, x, width in lengths:
+        near, far = sorted((abs(x), abs(x + width)))
         assert 80 <= near < far <= 184, text
 
 
-def test_above_eight_models_the_eye_gives_way_to_ranked_dots(visit, built):
-    page = visit(built(lab_run(cases=6)), "#eye=retrieval")
+def test_above_eight_models_the_eye_gives_way_to_ranked_dots(visit, build_page):
+    page = visit(build_page(lab_run(cases=6)), "#eye=retrieval")
     assert page.locator(".plot").count() == 2
     labels = page.locator(".plot").first.locator("text.name").all_text_contents()
     assert len(set(labels)) == 16
@@ -107,8 +107,8 @@ def test_a_selection_leads_to_its_failures_and_cases(visit, varied):
     page = visit(varied, "#eye=generation/quality/quality/m-beta")
     page.get_by_role("link", name="Failures of this selection").click()
     page.locator("#failures .chip", has_text="evaluator: Answer quality").wait_for()
-    shown = page.locator("#failures .failed-item:visible")
-    assert {item.get_attribute("data-model") for item in shown.all()} == {"m-beta"}
+    failures = page.locator("#failures .failed-item:visible")
+    assert {item.get_attribute("data-model") for item in failures.all()} == {"m-beta"}
     page.go_back()
     page.get_by_role("link", name="Its cases in the matrix").click()
     page.locator("#cases .chip", has_text="model: beta").wait_for()
@@ -152,9 +152,9 @@ def test_the_keyboard_goes_all_the_way_to_a_case_and_back(visit, varied):
     page.keyboard.press("Escape")
     page.locator("#panel").wait_for(state="hidden")
     page.locator("[data-stop]:focus").wait_for(state="attached")
-    for wanted in ("Quality", "Answer quality", "Generation", "All domains"):
+    for heading in ("Quality", "Answer quality", "Generation", "All domains"):
         page.keyboard.press("Escape")
-        assert title(page) == wanted
+        assert title(page) == heading
 
 
 def test_dots_miss_the_threshold_as_the_record_says(visit, varied):
@@ -173,8 +173,8 @@ def test_a_metric_is_compared_with_another(visit, varied):
     assert "Facet 3" in page.locator(".dots [data-stop] title").first.text_content()
 
 
-def test_from_500_cases_on_dots_are_bins_whose_cases_are_listed(visit, built):
-    page = visit(built(many_rows(600)), "#eye=generation/quality/score/m-one")
+def test_from_500_cases_on_dots_are_bins_whose_cases_are_listed(visit, build_page):
+    page = visit(build_page(many_rows(600)), "#eye=generation/quality/score/m-one")
     assert page.locator(".dots .dot").count() == 0
     sizes = [
         int(name.split(": ")[1].split(" ")[0])

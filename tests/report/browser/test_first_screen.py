@@ -60,8 +60,8 @@ def failing_run(models: tuple[str, ...] = ("one",)) -> RecordBuilder:
 
 
 @pytest.fixture
-def failing(built: Callable[[RecordBuilder], Path]) -> Path:
-    return built(failing_run())
+def failing(build_page: Callable[[RecordBuilder], Path]) -> Path:
+    return build_page(failing_run())
 
 
 def test_causes_are_on_the_first_screen_with_an_example_each(visit: Visit, failing: Path) -> None:
@@ -93,13 +93,19 @@ def test_nothing_on_the_first_screen_overlaps_or_is_cut(visit: Visit, failing: P
     page = visit(failing, viewport={"width": width, "height": 900})
     parts = page.locator(".verdict-block, .cause, .glance-heat, .glance-eye, #problems")
     boxes = [box for box in (parts.nth(place).bounding_box() for place in range(parts.count())) if box]
-    for place, one in enumerate(boxes):
-        assert one["x"] >= 0
-        assert one["x"] + one["width"] <= width
-        for other in boxes[place + 1 :]:
-            beside = one["x"] + one["width"] <= other["x"] + 1 or other["x"] + other["width"] <= one["x"] + 1
-            below = one["y"] + one["height"] <= other["y"] + 1 or other["y"] + other["height"] <= one["y"] + 1
-            assert beside or below
+    for place, first_box in enumerate(boxes):
+        assert first_box["x"] >= 0
+        assert first_box["x"] + first_box["width"] <= width
+        for second_box in boxes[place + 1 :]:
+            is_beside = (
+                first_box["x"] + first_box["width"] <= second_box["x"] + 1
+                or second_box["x"] + second_box["width"] <= first_box["x"] + 1
+            )
+            is_below = (
+                first_box["y"] + first_box["height"] <= second_box["y"] + 1
+                or second_box["y"] + second_box["height"] <= first_box["y"] + 1
+            )
+            assert is_beside or is_below
 
 
 def test_cells_have_the_answer_and_the_reason(visit: Visit, failing: Path) -> None:
@@ -111,9 +117,9 @@ def test_cells_have_the_answer_and_the_reason(visit: Visit, failing: Path) -> No
     assert cell.bounding_box()["width"] > table["width"] / 3
 
 
-def test_columns_of_models_can_be_chosen(visit: Visit, built: Callable[[RecordBuilder], Path]) -> None:
+def test_columns_of_models_can_be_chosen(visit: Visit, build_page: Callable[[RecordBuilder], Path]) -> None:
     models = ("one", "two", "three", "four", "five")
-    page = visit(built(failing_run(models)), "#matrix")
+    page = visit(build_page(failing_run(models)), "#matrix")
     assert page.locator(".text-cell").count() == 0
     page.locator("#cases-root").get_by_text("Columns", exact=True).click()
     for name in ("four", "five"):
@@ -194,16 +200,20 @@ def test_page_and_failures_mark_the_same_words(visit: Visit, failing: Path, base
     assert marks == expected
 
 
-def test_with_few_answers_a_cell_is_hatched(visit: Visit, built: Callable[[RecordBuilder], Path]) -> None:
+def test_with_few_answers_a_cell_is_hatched(
+    visit: Visit, build_page: Callable[[RecordBuilder], Path]
+) -> None:
     builder = RecordBuilder(evaluator("quality"))
     for number in range(3):
         builder.add(f"k{number}", "one", {"outcomes": {"quality": score(0.9)}})
-    page = visit(built(builder))
+    page = visit(build_page(builder))
     assert page.locator("#heatmap td.few").count() == 1
     assert "fewer than five answers" in page.locator(".heat-legend").inner_text()
 
 
-def test_a_case_of_a_judge_shows_its_guidelines(visit: Visit, built: Callable[[RecordBuilder], Path]) -> None:
+def test_a_case_of_a_judge_shows_its_guidelines(
+    visit: Visit, build_page: Callable[[RecordBuilder], Path]
+) -> None:
     builder = RecordBuilder(evaluator("quality"))
     row = {
         "guidelines": ["Never promise a refund."],
@@ -211,7 +221,7 @@ def test_a_case_of_a_judge_shows_its_guidelines(visit: Visit, built: Callable[[R
         "outcomes": {"quality": {**score(0.1), "reason": "promises a refund"}},
     }
     builder.add("a", "one", row)
-    page = visit(built(builder), "#matrix")
+    page = visit(build_page(builder), "#matrix")
     page.locator("tr[data-place='0'] .text-cell").click()
     words = page.locator("#panel .pinned").inner_text()
     for part in ("Guidelines", "Never promise a refund.", "Expected facts", "The fee is 5 USD."):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Callable[[int], Path]:
+def write_history(tmp_path: Path) -> Callable[[int], Path]:
     """Writes the page of a number of runs."""
 
     def write(runs: int) -> Path:
@@ -33,9 +33,11 @@ def written(tmp_path: Path) -> Callable[[int], Path]:
 @pytest.mark.parametrize("runs", [1, 2, 40, 100])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_fits_and_requests_nothing(
-    visit: Callable[..., Any], written: Callable[[int], Path], runs: int, width: int, scheme: str
+    visit: Callable[..., Any], write_history: Callable[[int], Path], runs: int, width: int, scheme: str
 ) -> None:
-    page = visit(written(runs), ready=False, viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = visit(
+        write_history(runs), ready=False, viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
 
     assert page.evaluate("document.documentElement.scrollWidth") == width
     pictures = page.evaluate("[...document.images].map(image => image.complete && image.naturalWidth > 0)")
@@ -50,8 +52,8 @@ def test_the_page_fits_and_requests_nothing(
         assert "rgba(0, 0, 0, 0)" not in colours
 
 
-def test_links_lead_to_the_parts(visit: Callable[..., Any], written: Callable[[int], Path]) -> None:
-    page = visit(written(40), ready=False)
+def test_links_lead_to_the_parts(visit: Callable[..., Any], write_history: Callable[[int], Path]) -> None:
+    page = visit(write_history(40), ready=False)
 
     for name in ("Cases that flip", "Runs", "Trend"):
         page.get_by_role("link", name=name).click()

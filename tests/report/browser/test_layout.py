@@ -69,9 +69,11 @@ def test_other_models_fold_from_seven_on(visit, lab):
     assert others.count() == 15
 
 
-def test_a_uuid_is_brief_and_copied_in_full(visit, built):
-    page = visit(built(failing(key=KEY)), f"#case=bank_suite.json%3A%3A{KEY}[one]")
-    page = page if page.locator("#panel .key-copy").count() else visit(built(failing(key=KEY)), "#matrix")
+def test_a_uuid_is_brief_and_copied_in_full(visit, build_page):
+    page = visit(build_page(failing(key=KEY)), f"#case=bank_suite.json%3A%3A{KEY}[one]")
+    page = (
+        page if page.locator("#panel .key-copy").count() else visit(build_page(failing(key=KEY)), "#matrix")
+    )
     if page.locator("#panel").is_hidden():
         page.locator("tr[data-place]").first.click()
     button = page.locator("#panel .key-copy")
@@ -79,31 +81,31 @@ def test_a_uuid_is_brief_and_copied_in_full(visit, built):
     assert button.get_attribute("data-copy") == KEY
 
 
-def test_the_title_of_a_case_is_one_line_and_the_reason_comes_first(visit, built):
+def test_the_title_of_a_case_is_one_line_and_the_reason_comes_first(visit, build_page):
     question = "Which of the fees that the bank charges for cards and transfers abroad apply here? " * 3
-    page = visit(built(failing(input=question, expected_output="None.")), "#matrix")
+    page = visit(build_page(failing(input=question, expected_output="None.")), "#matrix")
     page.locator("tr[data-place]").first.click()
     assert page.locator("#panel-title").bounding_box()["height"] < 40
     titles = page.locator("#panel .pinned .panel-title").all_inner_texts()
     assert titles.index("Question") < titles.index("Expected")
 
 
-def test_a_long_answer_is_scrolled_to_its_first_mark(visit, built):
+def test_a_long_answer_is_scrolled_to_its_first_mark(visit, build_page):
     answer = "A plain sentence that is fine. " * 200 + "The fee is wrong." + " More plain words." * 200
     start = answer.index("The fee is wrong.")
     mark = {"part": "answer", "start": start, "end": start + 17, "scores": {"score": 0.0}, "message": "wrong"}
     outcome = {"status": "score", "scores": {"score": 0.1}, "fragments": [mark]}
     builder = RecordBuilder(evaluator("quality"))
     builder.add("k", "one", {"actual_output": answer, "outcomes": {"quality": outcome}})
-    page = visit(built(builder), "#matrix")
+    page = visit(build_page(builder), "#matrix")
     page.locator("tr[data-place]").first.click()
     frame = page.locator("#panel .answer-column .text").first.bounding_box()
     bad = page.locator("#panel .answer-column mark.bad").first.bounding_box()
     assert frame["y"] <= bad["y"] <= frame["y"] + frame["height"]
 
 
-def test_cells_of_the_matrix_are_reached_by_keyboard(visit, built):
-    page = visit(built(failing(models=("alpha", "beta", "gamma"))), "#matrix")
+def test_cells_of_the_matrix_are_reached_by_keyboard(visit, build_page):
+    page = visit(build_page(failing(models=("alpha", "beta", "gamma"))), "#matrix")
     page.locator("table.case-table").focus()
     for key in ("ArrowDown", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
@@ -112,8 +114,8 @@ def test_cells_of_the_matrix_are_reached_by_keyboard(visit, built):
     page.locator("#panel .answer-model", has_text="beta").wait_for()
 
 
-def test_a_model_has_one_label_everywhere_and_its_name_as_title(visit, built):
-    path = built(failing(models=LONG_NAMES))
+def test_a_model_has_one_label_everywhere_and_its_name_as_title(visit, build_page):
+    path = build_page(failing(models=LONG_NAMES))
     heads = visit(path).locator("#heatmap tbody th")
     labels = heads.locator("bdi").all_inner_texts()
     columns = visit(path, "#matrix").locator(".case-table thead .model-cell")
@@ -157,14 +159,14 @@ def words_of(pdf):
     return len(pages), unicodedata.normalize("NFKC", "".join(sheet.extract_text() for sheet in pages))
 
 
-def test_the_brief_has_all_of_eighteen_models_the_worst_first(visit, built):
+def test_the_brief_has_all_of_eighteen_models_the_worst_first(visit, build_page):
     models = tuple(f"model-{letter}" for letter in "abcdefghijklmnopqr")
-    page = visit(built(lab_run(models=models, cases=20)))
+    page = visit(build_page(lab_run(models=models, cases=20)))
     count, words = words_of(page.pdf(format="A4"))
     assert count <= 2
     table = words.partition("Each model")[2]
-    places = [table.find(name.removeprefix("model-")) for name in models]
-    assert -1 not in places
+    positions = [table.find(name.removeprefix("model-")) for name in models]
+    assert -1 not in positions
     shares = page.locator("#heatmap tbody tr").evaluate_all("(rows) => rows.map((row) => row.dataset.model)")
     first = page.locator(".brief tbody th").first.text_content()
     assert first in shares[-1]
@@ -186,10 +188,10 @@ def test_the_report_of_a_workflow_has_tabs_without_scripts_and_prints_its_findin
     address = (workflow.folder / "bank_workflow_artifacts" / "workflow_report.html").as_uri()
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
     page.goto(address)
-    shown = "main > section:visible"
-    assert [part.get_attribute("id") for part in page.locator(shown).all()] == ["summary"]
+    selector = "main > section:visible"
+    assert [part.get_attribute("id") for part in page.locator(selector).all()] == ["summary"]
     page.locator("nav.tabs a", has_text="Findings").click()
-    assert [part.get_attribute("id") for part in page.locator(shown).all()] == ["problems"]
+    assert [part.get_attribute("id") for part in page.locator(selector).all()] == ["problems"]
     page.locator("nav.tabs a", has_text="Steps").click()
     page.locator("#steps table a", has_text="Fifth").click()
     assert page.locator(".one-step:visible").count() == 1

@@ -52,9 +52,9 @@ def test_axe_finds_nothing_on_a_phone(visit, varied, axe, place):
 
 
 @pytest.mark.parametrize("place", ["", "#failures", "#matrix", "#evidence", "#evaluators", "#case="])
-def test_axe_finds_nothing_on_a_page_with_long_and_hostile_texts(visit, attacked, axe, place):
+def test_axe_finds_nothing_on_a_page_with_long_and_hostile_texts(visit, hostile_page, axe, place):
     where = f"{place}suite.json%3A%3Along%5Bone%5D" if place == "#case=" else place
-    page = visit(attacked, where, bypass_csp=True)
+    page = visit(hostile_page, where, bypass_csp=True)
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
     page.evaluate(axe)
     assert violations(page) == []
@@ -79,8 +79,8 @@ def pages(pdf):
     return len(PdfReader(io.BytesIO(pdf)).pages)
 
 
-def test_paper_gets_a_brief_of_two_pages_and_the_whole_on_request(visit, built):
-    page = visit(built(lab_run(cases=30)))
+def test_paper_gets_a_brief_of_two_pages_and_the_whole_on_request(visit, build_page):
+    page = visit(build_page(lab_run(cases=30)))
     brief = page.pdf(format="A4")
     words = unicodedata.normalize(
         "NFKC", "".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(brief)).pages)
@@ -102,16 +102,16 @@ def test_paper_gets_a_brief_of_two_pages_and_the_whole_on_request(visit, built):
 
 def test_failures_are_written_out_on_paper(visit, varied):
     page = visit(varied)
-    opened = page.locator(".failed-item[open]").count()
+    open_count = page.locator(".failed-item[open]").count()
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator(".failed-item[open]").count() == page.locator(".failed-item").count() > opened
+    assert page.locator(".failed-item[open]").count() == page.locator(".failed-item").count() > open_count
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator(".failed-item[open]").count() == opened
+    assert page.locator(".failed-item[open]").count() == open_count
 
 
 @pytest.mark.parametrize("how", ["off", "forbidden"])
-def test_without_scripts_the_figures_still_read(visit, built, how):
-    path = built(varied_run())
+def test_without_scripts_the_figures_still_read(visit, build_page, how):
+    path = build_page(varied_run())
     if how == "forbidden":
         text = path.read_text(encoding="utf-8")
         path.write_text(
@@ -156,8 +156,8 @@ def test_evaluators_are_chosen_by_standard_method_and_domain(visit, varied):
 
 
 @pytest.mark.parametrize("width", [1280, 1920, 2560])
-def test_the_content_is_as_wide_as_the_header(visit, built, width):
-    page = visit(built(lab_run(cases=10)), viewport={"width": width, "height": 900})
+def test_the_content_is_as_wide_as_the_header(visit, build_page, width):
+    page = visit(build_page(lab_run(cases=10)), viewport={"width": width, "height": 900})
     tools, block = page.locator(".bar-tools"), page.locator(".verdict-block")
     right = [box["x"] + box["width"] for box in (tools.bounding_box(), block.bounding_box())]
     assert right[0] == pytest.approx(right[1], abs=2)

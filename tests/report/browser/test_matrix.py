@@ -90,12 +90,12 @@ def test_where_nothing_matches_the_filters_can_be_cleared(visit, varied):
     count(page, CASES, 3 * CASES)
 
 
-def test_cases_on_which_models_disagree(visit, built):
+def test_cases_on_which_models_disagree(visit, build_page):
     builder = RecordBuilder(models=("a", "b"))
     for key, values in (("both", (0.9, 0.9)), ("none", (0.1, 0.1)), ("one", (0.9, 0.1))):
         for name, value in zip("ab", values, strict=True):
             builder.add(key, name, {"outcomes": {"quality": score(value)}})
-    page = visit(built(builder), "#matrix")
+    page = visit(build_page(builder), "#matrix")
     page.get_by_role("button", name="Models disagree").click()
     count(page, 1, 2)
     assert keys(page) == ["one"]
@@ -140,8 +140,8 @@ def test_an_address_shows_what_it_says(visit, varied):
     assert page.locator("#cases input[type=search]").input_value() == "case-11"
 
 
-def test_only_the_rows_in_sight_are_in_the_document(visit, built):
-    page = visit(built(many_rows(3_000)), "#matrix")
+def test_only_the_rows_in_sight_are_in_the_document(visit, build_page):
+    page = visit(build_page(many_rows(3_000)), "#matrix")
     assert page.locator("table.case-table").get_attribute("aria-rowcount") == "3001"
     assert page.locator("tr[data-place]").count() < 60
     page.locator(".case-scroll").evaluate("(part) => { part.scrollTop = part.scrollHeight; }")
@@ -149,8 +149,8 @@ def test_only_the_rows_in_sight_are_in_the_document(visit, built):
     assert page.locator("tr[data-place]").count() < 60
 
 
-def test_the_keyboard_walks_the_table_and_the_cases(visit, built):
-    page = visit(built(many_rows(300)), "#matrix")
+def test_the_keyboard_walks_the_table_and_the_cases(visit, build_page):
+    page = visit(build_page(many_rows(300)), "#matrix")
     page.locator("table.case-table").focus()
     for key in ("ArrowDown", "j", "End", "k"):
         page.keyboard.press(key)
@@ -229,7 +229,7 @@ def test_up_to_four_answers_stand_side_by_side_with_their_differences(visit, var
     assert page.locator(".answer-column").count() == 2
 
 
-def test_a_case_with_its_own_threshold_says_threshold_here(visit, built):
+def test_a_case_with_its_own_threshold_says_threshold_here(visit, build_page):
     builder = RecordBuilder()
     verdict = {
         "status": "score",
@@ -240,7 +240,7 @@ def test_a_case_with_its_own_threshold_says_threshold_here(visit, built):
     }
     builder.add("easy", "one", {"outcomes": {"quality": score(0.3)}}, verdicts={"quality": verdict})
     builder.add("usual", "one", {"outcomes": {"quality": score(0.3)}})
-    page = visit(built(builder), "#case=suite.json%3A%3Aeasy%5Bone%5D")
+    page = visit(build_page(builder), "#case=suite.json%3A%3Aeasy%5Bone%5D")
     figure = page.locator("#panel .figure-line")
     assert "0.3 ✓ meets the threshold threshold here: ≥ 0.25" in " ".join(figure.text_content().split())
     page.locator("#panel .close").click()
@@ -249,30 +249,30 @@ def test_a_case_with_its_own_threshold_says_threshold_here(visit, built):
     assert "0.3 ✗ misses the threshold ≥ 0.5" in " ".join(figure.text_content().split())
 
 
-def test_repeats_are_shown_one_by_one(visit, built):
+def test_repeats_are_shown_one_by_one(visit, build_page):
     builder = RecordBuilder()
     rows = [{"actual_output": text, "outcomes": {"quality": score(0.9)}} for text in ("once", "twice")]
     builder.add("a", "one", *rows)
-    page = visit(built(builder), "#case=suite.json%3A%3Aa%5Bone%5D")
+    page = visit(build_page(builder), "#case=suite.json%3A%3Aa%5Bone%5D")
     page.get_by_label("Repeat").select_option(label="2 of 2")
     assert page.locator("#panel .text", has_text="twice").count() == 1
 
 
 @pytest.mark.parametrize("key", ["it's", "a b$(date)`x`", 'quo"te', "back\\slash", "plain"])
-def test_the_command_is_the_one_that_python_writes(visit, built, key):
+def test_the_command_is_the_one_that_python_writes(visit, build_page, key):
     builder = RecordBuilder()
     builder.add(key, "one", {"outcomes": {"quality": score(0.1)}})
-    page = visit(built(builder), "#matrix")
+    page = visit(build_page(builder), "#matrix")
     page.locator("tr[data-place]").click()
     command = pytest_command(f"suite.json::{key}[one]")
     assert page.locator("#panel .command code").text_content() == command
     assert page.locator("#failures .command code").text_content() == command
 
 
-def test_a_key_that_a_shell_cannot_be_trusted_with_has_no_command(visit, built):
+def test_a_key_that_a_shell_cannot_be_trusted_with_has_no_command(visit, build_page):
     builder = RecordBuilder()
     builder.add("a\nrm -rf x", "one", {"outcomes": {"quality": score(0.1)}})
-    page = visit(built(builder), "#matrix")
+    page = visit(build_page(builder), "#matrix")
     page.locator("tr[data-place]").click()
     page.locator("#panel-title").wait_for()
     assert page.locator(".command button[data-copy]").count() == 0
@@ -284,6 +284,17 @@ def test_a_key_that_a_shell_cannot_be_trusted_with_has_no_command(visit, built):
     )
 
 
+def test_what_the_service_reports_is_shown_as_text(visit, build_page):
+    builder = RecordBuilder()
+    builder.add("a", "one", {"served_model": "<b>gpt</b>", "request_id": "req-1", "outcomes": {}})
+    page = visit(build_page(builder), "#case=suite.json%3A%3Aa%5Bone%5D")
+    page.locator("#panel summary", has_text="Run again").click()
+    names = page.locator("#panel dl.facts dt").all_text_contents()
+    values = page.locator("#panel dl.facts dd").all_text_contents()
+    facts = dict(zip(names, values, strict=True))
+    assert (facts["Model of the service"], facts["Id of the request"]) == ("<b>gpt</b>", "req-1")
+
+
 def test_a_command_is_copied(visit, varied):
     page = visit(varied, "#failures", permissions=["clipboard-read", "clipboard-write"])
     page.locator("#failures .copy").first.click()
@@ -292,11 +303,11 @@ def test_a_command_is_copied(visit, varied):
     assert page.evaluate("navigator.clipboard.readText()") == command
 
 
-def test_texts_beyond_the_budget_are_said_to_be_in_the_files(visit, built, monkeypatch):
+def test_texts_beyond_the_budget_are_said_to_be_in_the_files(visit, build_page, monkeypatch):
     monkeypatch.setattr(texts, "BLOCK_CHARS", 500)
     monkeypatch.setattr(build, "TextStore", lambda: texts.TextStore(budget=4_000))
     builder = many_rows(400)
-    page = visit(built(builder), "#case=suite.json%3A%3Acase-0%5Bone%5D")
+    page = visit(build_page(builder), "#case=suite.json%3A%3Acase-0%5Bone%5D")
     page.locator("#panel .text", has_text="needle-0").wait_for()  # a failure
     page.keyboard.press("Escape")
     choose(page, "Verdict", "passed")
@@ -305,9 +316,9 @@ def test_texts_beyond_the_budget_are_said_to_be_in_the_files(visit, built, monke
     page.locator("#panel .notice", has_text="in the results files only").wait_for()
 
 
-def test_rows_beyond_the_limit_are_said_to_be_in_the_files(visit, built, monkeypatch):
+def test_rows_beyond_the_limit_are_said_to_be_in_the_files(visit, build_page, monkeypatch):
     monkeypatch.setattr(blocks.PageData.__init__, "__defaults__", (50,))
-    page = visit(built(many_rows(200)), "#matrix")
+    page = visit(build_page(many_rows(200)), "#matrix")
     count(page, 50, 50)
     assert (
         "150 more passing rows are only in the files: the page lists 50"

@@ -44,8 +44,8 @@ def in_first_screen(page, selector):
     return box["y"] >= 0 and box["y"] + box["height"] <= 900
 
 
-def test_a_developer_reads_what_broke_and_why_without_a_click(visit, built):
-    page = visit(built(failed_run()))
+def test_a_developer_reads_what_broke_and_why_without_a_click(visit, build_page):
+    page = visit(build_page(failed_run()))
     assert page.title() == "✗ 1 failed – Northfold Bank"
     assert page.locator(".headline").inner_text() == "✗ FAILED – 1 of 30 tests"
     first = page.locator(".cause")
@@ -100,11 +100,11 @@ def test_the_first_screen_keeps_its_places_while_the_eye_is_drawn(visit, varied)
     page = visit(varied)
     assert page.locator("#glance-eye-root svg").count() == 1
     place = "(({x, y}) => [x, y])(document.querySelector('.glance-heat').getBoundingClientRect())"
-    drawn = page.evaluate(place)
+    position = page.evaluate(place)
 
     page.evaluate("document.querySelector('#glance-eye-root').replaceChildren()")
 
-    assert page.evaluate(place) == drawn
+    assert page.evaluate(place) == position
 
 
 CLIPPED = """(root) => [...root.querySelectorAll('td, text, .item-value')]
@@ -177,22 +177,22 @@ def test_every_count_of_answers_opens_exactly_these_answers(visit, lab):
     for address, count in counts.items():
         page.evaluate("(hash) => { location.hash = hash }", address)
         text = rf", {count:,} answers? of"
-        shown = page.locator("#matrix .matrix-line [role=status]")
-        shown.filter(has_text=re.compile(text)).wait_for(timeout=5_000)
+        status = page.locator("#matrix .matrix-line [role=status]")
+        status.filter(has_text=re.compile(text)).wait_for(timeout=5_000)
 
 
-def test_a_part_of_the_eye_with_unscored_evaluators_is_not_gold(visit, built):
+def test_a_part_of_the_eye_with_unscored_evaluators_is_not_gold(visit, build_page):
     builder = RecordBuilder(boolean_evaluator(), evaluator("agent"))
     row = {"outcomes": {"text_matching": score(1.0, "model_passes"), "agent": {"status": "not_applicable"}}}
     builder.add("k", "one", row)
-    page = visit(built(builder), "#explore")
+    page = visit(build_page(builder), "#explore")
     segments = page.locator("#explore .segment.inner")
     assert segments.count() == 1
     assert "gaps" in segments.first.get_attribute("class")
 
 
-def test_the_eye_is_not_all_gold_over_a_failure(visit, built):
-    page = visit(built(failed_run()), "#explore")
+def test_the_eye_is_not_all_gold_over_a_failure(visit, build_page):
+    page = visit(build_page(failed_run()), "#explore")
     assert page.locator("#explore .segment.partial").count() == 2
     assert page.locator("#explore .segment.meets").count() == 0
     assert "1 of 30 answers misses the threshold" in page.locator("#explore .eye-list").inner_text()

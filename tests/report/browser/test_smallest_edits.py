@@ -32,9 +32,9 @@ def run(*edits):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_two_questions_differ_in_one_marked_word(built, visit, width, scheme):
+def test_two_questions_differ_in_one_marked_word(build_page, visit, width, scheme):
     page = visit(
-        built(run(SMALLEST)),
+        build_page(run(SMALLEST)),
         "#robustness",
         viewport={"width": width, "height": 900},
         color_scheme=scheme,
@@ -54,17 +54,17 @@ def test_two_questions_differ_in_one_marked_word(built, visit, width, scheme):
     assert "Searched the smallest edits of 1 flip with 7 calls: 1 minimal." in page.inner_text("main")
 
 
-def test_the_panel_of_the_case_shows_it_too(built, visit):
-    page = visit(built(run(SMALLEST)), "#robustness")
+def test_the_panel_of_the_case_shows_it_too(build_page, visit):
+    page = visit(build_page(run(SMALLEST)), "#robustness")
     page.locator(".flip a", has_text="Open").click()
     edit = page.locator("#panel .smallest")
     edit.wait_for()
     assert edit.locator("ins").all_inner_texts() == ["crad"]
 
 
-def test_equal_edits_of_several_metrics_are_one_and_other_ends_say_why(built, visit):
+def test_equal_edits_of_several_metrics_are_one_and_other_ends_say_why(build_page, visit):
     other = {**SMALLEST, "code": "not_reproduced", "calls": 2}
-    page = visit(built(run(SMALLEST, {**SMALLEST, "calls": 0}, other)), "#robustness")
+    page = visit(build_page(run(SMALLEST, {**SMALLEST, "calls": 0}, other)), "#robustness")
     page.locator(".smallest-head").first.wait_for()
     assert page.locator(".smallest-head").all_inner_texts() == [
         "Smallest edit that flips (1 of 9 edits; 7 calls)",
@@ -73,8 +73,8 @@ def test_equal_edits_of_several_metrics_are_one_and_other_ends_say_why(built, vi
     assert page.locator(".smallest-question").count() == 2
 
 
-def test_flips_that_were_not_shrunk_have_no_edit(built, visit):
-    page = visit(built(run(None)), "#robustness")
+def test_flips_that_were_not_shrunk_have_no_edit(build_page, visit):
+    page = visit(build_page(run(None)), "#robustness")
     page.locator(".flip").wait_for()
     assert page.locator(".smallest-head").count() == 0
     assert "smallest" not in page.inner_text("main").lower()

@@ -58,14 +58,14 @@ def test_ids_that_cannot_be_guessed_are_kept():
 
 
 @pytest.mark.parametrize(
-    ("limit", "kept"),
+    ("limit", "expected"),
     [(10, [0, 1, 2, 3, 4, 5]), (4, [0, 1, 3, 5]), (3, [0, 3, 5]), (2, [3, 5]), (1, [3])],
 )
-def test_passing_items_are_left_out_first_the_last_of_them_before_others(limit, kept):
+def test_passing_items_are_left_out_first_the_last_of_them_before_others(limit, expected):
     builder = RecordBuilder()
     for number in range(6):
         builder.add(f"k{number}", "one", {"outcomes": {"quality": score(0.1 if number in (3, 5) else 0.9)}})
-    assert list(columns_of(builder).selection(limit)) == kept
+    assert list(columns_of(builder).selection(limit)) == expected
 
 
 def test_the_lowest_scores_are_held_against_the_thresholds_of_their_cases():

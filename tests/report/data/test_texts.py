@@ -34,11 +34,11 @@ def items(count, **row):
     return builder.typed_items
 
 
-def stored(found, budget=10**9):
+def stored(entries, budget=10**9):
     with TextStore(budget) as store:
-        places = [store.add(item, notable=number % FAILS == 0) for number, item in enumerate(found)]
+        positions = [store.add(item, notable=number % FAILS == 0) for number, item in enumerate(entries)]
         blocks = {number: json.loads(gzip.decompress(data)) for number, data in store.blocks()}
-    return places, blocks
+    return positions, blocks
 
 
 def entry(blocks, place):
@@ -50,9 +50,9 @@ def entry(blocks, place):
 
 
 def test_every_text_is_where_its_place_says():
-    places, blocks = stored(items(100))
+    positions, blocks = stored(items(100))
     assert len(blocks) > 5
-    for number, (place, context) in enumerate(places):
+    for number, (place, context) in enumerate(positions):
         result = entry(blocks, place)["answers"][0]
         assert result["text"] == f"answer {number}"
         contexts = result["context"] if number % FAILS == 0 else entry(blocks, context)[0]
@@ -63,11 +63,11 @@ def test_every_text_is_where_its_place_says():
 def test_contexts_of_passing_cases_go_first_then_their_texts_then_failures():
     result = items(120, input="".join(f"{number:x}" for number in range(300)))
     for budget in (10**9, 3_000, 1_500, 400):
-        places, blocks = stored(result, budget)
-        kept = [[entry(blocks, place) is not None for place in pair] for pair in places]
-        notable = [texts for number, (texts, _) in enumerate(kept) if number % FAILS == 0]
-        other = [texts for number, (texts, _) in enumerate(kept) if number % FAILS]
-        context = [contexts for number, (_, contexts) in enumerate(kept) if number % FAILS]
+        positions, blocks = stored(result, budget)
+        presence = [[entry(blocks, place) is not None for place in pair] for pair in positions]
+        notable = [texts for number, (texts, _) in enumerate(presence) if number % FAILS == 0]
+        other = [texts for number, (texts, _) in enumerate(presence) if number % FAILS]
+        context = [contexts for number, (_, contexts) in enumerate(presence) if number % FAILS]
         assert all(notable) or not any(other)
         assert all(other) or not any(context)
         if budget == 10**9:
@@ -91,18 +91,18 @@ def test_long_texts_are_cut_and_say_by_how_much():
         {"part": "answer", "start": start, "end": start + 1} for start in (0, TEXT_CHARS - 1, TEXT_CHARS)
     ]
     outcome = score(0.1, fragments=marks)
-    places, blocks = stored(
+    positions, blocks = stored(
         items(1, actual_output="x" * (TEXT_CHARS + 5), outcomes={"quality": outcome}, context=["c"] * 20)
     )
-    answer = entry(blocks, places[0][0])["answers"][0]
+    answer = entry(blocks, positions[0][0])["answers"][0]
     assert answer["text"] == ["x" * TEXT_CHARS, 5]
     assert [mark["start"] for mark in answer["fragments"]["quality"]] == [0, TEXT_CHARS - 1]
     assert (len(answer["context"]["chunks"]), answer["context"]["left_out"]) == (16, 4)
 
 
 def test_half_a_surrogate_pair_of_an_old_record_is_replaced():
-    places, blocks = stored(items(1, actual_output="half \ud83d a pair"))
-    assert entry(blocks, places[0][0])["answers"][0]["text"] == "half � a pair"
+    positions, blocks = stored(items(1, actual_output="half \ud83d a pair"))
+    assert entry(blocks, positions[0][0])["answers"][0]["text"] == "half � a pair"
 
 
 def test_an_item_that_was_never_asked_has_no_texts():
@@ -111,3 +111,10 @@ def test_an_item_that_was_never_asked_has_no_texts():
     with TextStore() as store:
         item = msgspec.structs.replace(builder.typed_items[0], rows=())
         assert store.add(item, notable=True) == (NOWHERE, NOWHERE)
+
+
+def test_facts_of_the_service_have_their_labels_and_empty_ones_none():
+    [(place, _)], blocks = stored(items(1, served_model="gpt-1", request_id=""))
+    assert entry(blocks, place)["answers"][0]["facts"] == {"Model of the service": "gpt-1"}
+    [(place, _)], blocks = stored(items(1))
+    assert "facts" not in entry(blocks, place)["answers"][0]

@@ -23,7 +23,7 @@ CALLS = [
 EXPECTED = [{"name": "find"}, {"name": "cancel", "arguments": {"id": "E1"}}]
 
 
-def answered(**row: Any) -> tuple[Mapping[str, Any], Item]:
+def agent_item(**row: Any) -> tuple[Mapping[str, Any], Item]:
     """Return evaluators and an item of an agent, whose calls its evaluator fails."""
     parameters = row.pop("parameters", {})
     match = row.pop("match", 0.0)
@@ -37,7 +37,7 @@ def answered(**row: Any) -> tuple[Mapping[str, Any], Item]:
 
 
 def entries(**row: Any) -> list[dict[str, Any]]:
-    evaluators, item = answered(**row)
+    evaluators, item = agent_item(**row)
     read = TrajectoryReader(evaluators).read(item, item.rows[0])
     return [msgspec.to_builtins(trajectory_entry(each)) for each in read]
 
@@ -171,14 +171,14 @@ def test_tools_are_counted_by_model_with_what_is_wrong() -> None:
     broken = {"broken": [{"call": 1, "text": "call 1, find is never allowed"}]}
     rules = {"status": "score", "scores": {"tool_rules_kept": 0.0}, "details": broken}
     expected = [*EXPECTED, {"name": "mail"}]
-    evaluators, item = answered(
+    evaluators, item = agent_item(
         tool_calls=CALLS, expected_tool_calls=expected, outcomes={"tool_rules": rules}
     )
     counted = table(evaluators, item, count=3)
     assert counted.names == ["cancel", "find", "mail"]
     counts = {name: counted.counts(name, "m-one") for name in counted.names}
-    shown = {name: (each.cases, each.calls, dict(each.faults)) for name, each in counts.items() if each}
-    assert shown == {
+    totals = {name: (each.cases, each.calls, dict(each.faults)) for name, each in counts.items() if each}
+    assert totals == {
         "find": (3, 3, {"forbidden": 3}),
         "cancel": (3, 3, {"wrong_arguments": 3}),
         "mail": (0, 0, {"missing": 3}),
@@ -189,6 +189,6 @@ def test_tools_are_counted_by_model_with_what_is_wrong() -> None:
 
 def test_thousands_of_names_are_bounded_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "MAX_NAMES", 80)
-    evaluators, item = answered(tool_calls=[{"name": f"f{number}"} for number in range(100)])
+    evaluators, item = agent_item(tool_calls=[{"name": f"f{number}"} for number in range(100)])
     counted = table(evaluators, item)
     assert (len(counted.names), counted.left_out) == (60, 40)

@@ -19,7 +19,7 @@ from support.calibration_files import save_logistic
 ROUGE = Registry().evaluators.spec("rouge")
 
 
-def saved(path: Path, *metrics: CalibratedMetric) -> Path:
+def calibration_file(path: Path, *metrics: CalibratedMetric) -> Path:
     return save_logistic(path, *metrics, quantile=0.5, probability=0.625)
 
 
@@ -32,7 +32,7 @@ def attached(path: Path, spec: EvaluatorSpec = ROUGE, embedder: str = "") -> Any
 
 
 def test_the_probability_becomes_the_primary_metric_with_the_cut_as_threshold(tmp_path: Path) -> None:
-    path = saved(
+    path = calibration_file(
         tmp_path / "c.json", rouge(), CalibratedMetric(evaluator="bleu", metric="bleu_1", better="higher")
     )
     result, spec = attached(path)
@@ -53,11 +53,13 @@ def test_the_probability_becomes_the_primary_metric_with_the_cut_as_threshold(tm
 
 
 def test_a_calibration_of_another_evaluator_is_refused(tmp_path: Path) -> None:
-    path = saved(tmp_path / "c.json", CalibratedMetric(evaluator="bleu", metric="bleu_1", better="higher"))
-    with pytest.raises(ConfigurationError) as caught:
+    path = calibration_file(
+        tmp_path / "c.json", CalibratedMetric(evaluator="bleu", metric="bleu_1", better="higher")
+    )
+    with pytest.raises(ConfigurationError) as exc_info:
         attached(path)
     assert (
-        str(caught.value)
+        str(exc_info.value)
         == "c.json calibrates bleu.bleu_1, but no metric of rouge; give a calibration of rouge"
     )
 
@@ -84,20 +86,20 @@ def test_a_calibration_of_another_evaluator_is_refused(tmp_path: Path) -> None:
 def test_a_metric_that_has_changed_since_is_refused(
     tmp_path: Path, metric: CalibratedMetric, message: str
 ) -> None:
-    with pytest.raises(ConfigurationError) as caught:
-        attached(saved(tmp_path / "c.json", metric))
-    assert str(caught.value) == message
+    with pytest.raises(ConfigurationError) as exc_info:
+        attached(calibration_file(tmp_path / "c.json", metric))
+    assert str(exc_info.value) == message
 
 
 def test_scores_of_another_embedder_are_refused(tmp_path: Path) -> None:
-    path = saved(tmp_path / "c.json", rouge(embedder="one"))
+    path = calibration_file(tmp_path / "c.json", rouge(embedder="one"))
     attached(path, embedder="one")
     with pytest.raises(ConfigurationError, match="with scores of the embedder 'one', and this run has 'two'"):
         attached(path, embedder="two")
 
 
 def test_only_an_evaluator_that_says_how_much_can_have_a_calibration(tmp_path: Path) -> None:
-    path = saved(tmp_path / "c.json", rouge())
+    path = calibration_file(tmp_path / "c.json", rouge())
     boolean = replace(Registry().evaluators.spec("text_matching"), id="rouge")
     with pytest.raises(ConfigurationError, match="it says passed or failed, not how much"):
         attached(path, boolean)
@@ -106,7 +108,7 @@ def test_only_an_evaluator_that_says_how_much_can_have_a_calibration(tmp_path: P
 
 
 def test_the_conformal_set_is_of_the_calibrated_probability(tmp_path: Path) -> None:
-    result, _ = attached(saved(tmp_path / "c.json", rouge()))
+    result, _ = attached(calibration_file(tmp_path / "c.json", rouge()))
     assert result.conformal_set({"calibrated_probability": 0.9, "rouge_l": 0.1}).labels == (1,)
     assert result.conformal_set({"rouge_l": 0.9}) is None
     assert result.conformal_set({"calibrated_probability": None}) is None

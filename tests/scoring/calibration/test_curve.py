@@ -24,10 +24,12 @@ from pytest_evalstudio.scoring.calibration.file import (
 
 
 def calibration(curve: Curve, better: str = "higher", metrics: int = 1) -> Calibration:
-    named = [CalibratedMetric(evaluator="e", metric=f"m{number}", better=better) for number in range(metrics)]
+    entries = [
+        CalibratedMetric(evaluator="e", metric=f"m{number}", better=better) for number in range(metrics)
+    ]
     return Calibration(
         method="logistic",
-        metrics=named,
+        metrics=entries,
         curve=curve,
         labels=10,
         conformal=Conformal(alpha=0.1, quantile=0.5, labels=10),

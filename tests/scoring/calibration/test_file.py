@@ -46,7 +46,7 @@ def content(**changes: Any) -> dict[str, Any]:
     return {**base, **changes}
 
 
-def written(tmp_path: Path, data: object) -> Path:
+def calibration_file(tmp_path: Path, data: object) -> Path:
     path = tmp_path / "calibration.json"
     path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
     return path
@@ -189,10 +189,10 @@ def test_what_is_saved_is_read_again(tmp_path: Path, curve: dict[str, Any]) -> N
     ],
 )
 def test_what_is_no_calibration_is_told_with_its_place(tmp_path: Path, data: object, message: str) -> None:
-    path = written(tmp_path, data)
-    with pytest.raises(ConfigurationError, match=message) as caught:
+    path = calibration_file(tmp_path, data)
+    with pytest.raises(ConfigurationError, match=message) as exc_info:
         load_calibration(path)
-    assert str(caught.value).startswith(f"{path}: ")
+    assert str(exc_info.value).startswith(f"{path}: ")
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from pytest_evalstudio.scoring.perturbing.cases import perturb
 
 
 def suite():
-    made = TestSuite(name="S", categories=["bank"])
-    test = made.add_test(documents=["d.md"], key="t", categories=["fees"])
+    test_suite = TestSuite(name="S", categories=["bank"])
+    test = test_suite.add_test(documents=["d.md"], key="t", categories=["fees"])
     test.add_case(
         "What does a lazy copy cost?",
         key="copy",
@@ -24,7 +24,7 @@ def suite():
         xfail="no",
     )
     test.add_case("Why?", key="why")
-    return made
+    return test_suite
 
 
 def test_each_chain_makes_a_case_right_behind_its_original():
@@ -71,17 +71,17 @@ def test_each_chain_makes_a_case_right_behind_its_original():
 
 
 def test_what_is_given_stays_as_it_is():
-    given = suite()
-    before = given.to_dict()
-    perturb(given, "comma:high,copy")
-    assert given.to_dict() == before
+    original = suite()
+    before = original.to_dict()
+    perturb(original, "comma:high,copy")
+    assert original.to_dict() == before
 
 
 def test_the_same_seed_gives_the_same_suite_and_another_one_another():
-    one, same, other = (
+    first, repeat, other = (
         perturb(suite(), "random_replacement", seed=seed).content.to_dict() for seed in (1, 1, 2)
     )
-    assert one == same != other
+    assert first == repeat != other
 
 
 def test_where_looks_at_the_categories_of_case_test_and_suite():
@@ -90,8 +90,8 @@ def test_where_looks_at_the_categories_of_case_test_and_suite():
 
 
 def test_perturbed_cases_are_not_perturbed_again_and_keys_stay_unique():
-    twice = perturb(perturb(suite(), "copy").content, "copy,copy")
-    keys = [case.key for _, case in twice.content.cases()]
+    result = perturb(perturb(suite(), "copy").content, "copy,copy")
+    keys = [case.key for _, case in result.content.cases()]
     assert keys == [
         "copy",
         "copy-copy-2",
@@ -108,8 +108,8 @@ def test_a_test_and_a_single_case_can_be_perturbed():
     test = perturb(suite().tests[0], "copy").content
     assert isinstance(test, Test)
     assert [case.key for case in test.test_cases] == ["copy", "copy-copy", "why", "why-copy"]
-    alone = perturb(TestCase(prompt="Why not?", key="k"), "comma:high,word_swap:high").content
-    assert [case.key for case in alone.test_cases] == ["k", "k-word_swap-high"]
+    single_test = perturb(TestCase(prompt="Why not?", key="k"), "comma:high,word_swap:high").content
+    assert [case.key for case in single_test.test_cases] == ["k", "k-word_swap-high"]
 
 
 def test_a_counterfactual_names_its_original_twice():

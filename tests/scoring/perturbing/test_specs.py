@@ -64,18 +64,18 @@ def test_a_comma_separates_and_a_plus_chains(text, chains):
     ],
 )
 def test_what_cannot_be_understood_is_told(text, fault):
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(ConfigurationError) as exc_info:
         labels(text)
-    assert str(told.value) == fault
+    assert str(exc_info.value) == fault
 
 
 def test_options_of_the_configuration_hold_until_the_specification_says_otherwise():
     options = {"random_delete": {"replacement": "X"}}
-    (configured,), (own,) = parse_perturbations(
+    (configured,), (own_chain,) = parse_perturbations(
         "random_delete:high,random_delete:high:replacement=#", Registry(), options
     )
     assert "X" in configured.perturb("something", 1).text
-    assert "#" in own.perturb("something", 1).text
+    assert "#" in own_chain.perturb("something", 1).text
 
 
 def test_a_wrong_table_is_told_even_if_nobody_uses_it():

@@ -24,9 +24,9 @@ def minimal(changes, has_effect):
 
 @pytest.mark.parametrize("count", range(1, 33))
 def test_one_change_is_found_wherever_it_is(count):
-    for wanted in range(count):
-        part, tests = minimal(range(count), lambda changes, wanted=wanted: wanted in changes)
-        assert part == (wanted,)
+    for change in range(count):
+        part, tests = minimal(range(count), lambda changes, target=change: target in changes)
+        assert part == (change,)
         assert tests <= 2 * count.bit_length()
 
 

@@ -60,9 +60,9 @@ class Model:
         self.asked = []
 
     def ask(self, requests, *, progress=None):
-        return [self._answered(request) for request in requests]
+        return [self._reply(request) for request in requests]
 
-    def _answered(self, request):
+    def _reply(self, request):
         if isinstance(request, Dialogue):
             self.asked += request.user.messages
             broken = any(map(self.breaks, request.user.messages))
@@ -172,11 +172,11 @@ def test_precomputed_answers_cannot_be_shrunk():
 
 
 def test_a_model_that_answers_otherwise_when_asked_again_is_not_shrunk():
-    asked = Counter()
+    counts = Counter()
 
     def breaks(text):
-        asked[text] += 1
-        return text == PERTURBED and asked[text] == 1
+        counts[text] += 1
+        return text == PERTURBED and counts[text] == 1
 
     results, calls = shrunk(Model(breaks), pair(ORIGINAL, PERTURBED), is_repeatable=False)
     (smallest,) = smallest_of(results)

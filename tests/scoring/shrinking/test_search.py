@@ -15,14 +15,14 @@ ORIGINAL = "What does a replacement card cost?"
 PERTURBED = "Waht does, a repalcement, crad cot?"
 
 
-def end_of(search, flips, asked=None):
+def end_of(search, flips, history=None):
     """Run a search with a function that says whether a probe flips; return its end."""
     probes = search.probes()
     try:
         probe = next(probes)
         while True:
-            if asked is not None:
-                asked.append(probe)
+            if history is not None:
+                history.append(probe)
             probe = probes.send(flips(probe))
     except StopIteration as end:
         return end.value
@@ -74,23 +74,23 @@ def test_the_result_is_minimal_by_brute_force_over_all_parts_of_the_edits():
 
 
 def test_a_model_that_may_answer_otherwise_is_asked_again_before_and_after():
-    asked = []
+    probes = []
     search = FlipSearch(ORIGINAL, PERTURBED, is_repeatable=False)
-    assert end_of(search, lambda probe: "crad" in probe.text, asked) is ShrinkCode.MINIMAL
-    assert [(probe.text, probe.sample) for probe in asked[:2]] == [
+    assert end_of(search, lambda probe: "crad" in probe.text, probes) is ShrinkCode.MINIMAL
+    assert [(probe.text, probe.sample) for probe in probes[:2]] == [
         (ORIGINAL, FIRST_REPETITION),
         (PERTURBED, FIRST_REPETITION),
     ]
-    assert (asked[-1].text, asked[-1].sample) == (search.question, LAST_REPETITION)
-    assert not any(probe.sample for probe in asked[2:-1])
+    assert (probes[-1].text, probes[-1].sample) == (search.question, LAST_REPETITION)
+    assert not any(probe.sample for probe in probes[2:-1])
 
 
 @pytest.mark.parametrize(("answers", "count"), [([True], 1), ([False, False], 2)])
 def test_a_flip_that_is_not_reproduced_is_not_shrunk(answers, count):
-    asked = []
+    probes = []
     search = FlipSearch(ORIGINAL, PERTURBED, is_repeatable=False)
-    end = end_of(search, lambda _: answers[len(asked) - 1], asked)
-    assert (end, len(asked), search.question) == (ShrinkCode.NOT_REPRODUCED, count, PERTURBED)
+    end = end_of(search, lambda _: answers[len(probes) - 1], probes)
+    assert (end, len(probes), search.question) == (ShrinkCode.NOT_REPRODUCED, count, PERTURBED)
 
 
 def test_a_smallest_edit_that_does_not_flip_once_more_is_not_confirmed():
@@ -101,7 +101,7 @@ def test_a_smallest_edit_that_does_not_flip_once_more_is_not_confirmed():
 
 @pytest.mark.parametrize(("is_repeatable", "count"), [(True, 0), (False, 2)])
 def test_a_single_edit_is_only_reproduced(is_repeatable, count):
-    asked = []
+    probes = []
     search = FlipSearch("a card", "a crad", is_repeatable=is_repeatable)
-    assert end_of(search, lambda probe: probe.text == "a crad", asked) is ShrinkCode.MINIMAL
-    assert len(asked) == count
+    assert end_of(search, lambda probe: probe.text == "a crad", probes) is ShrinkCode.MINIMAL
+    assert len(probes) == count

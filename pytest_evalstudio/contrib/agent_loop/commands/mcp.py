@@ -14,8 +14,10 @@ from pytest_evalstudio.core.errors import ConfigurationError, ResourceMissing
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from pytest_evalstudio.contrib.agent_loop.workspace import Workspace
+    from pytest_evalstudio.core.agent_part import AgentPart
 
 TOKEN_VARIABLE = "EVALSTUDIO_MCP_TOKEN"
 MIN_TOKEN_CHARS = 16
@@ -100,5 +102,16 @@ def _workspace(arguments: argparse.Namespace) -> Workspace:
         folder=folder,
         report=folder / arguments.report,
         baseline=folder / arguments.baseline,
+        parts=_parts(folder),
         limits=RunLimits(runs=arguments.max_runs, tests=arguments.max_tests, seconds=arguments.timeout),
     )
+
+
+def _parts(folder: Path) -> tuple[AgentPart, ...]:
+    """Return what the optional parts bring."""
+    from pytest_evalstudio.core.plugins.contrib import contribs, loaded
+
+    makers: list[Callable[[Path], AgentPart | None]] = [
+        loaded(contrib.agent_part) for contrib in contribs() if contrib.agent_part
+    ]
+    return tuple(part for make in makers if (part := make(folder)) is not None)

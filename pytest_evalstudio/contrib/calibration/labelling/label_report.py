@@ -1,4 +1,4 @@
-"""What the labels of a calibration rest on: raters, disagreement, and segments without labels."""
+"""Basis of the labels of a calibration: raters, disagreement, and segments without labels."""
 
 from __future__ import annotations
 

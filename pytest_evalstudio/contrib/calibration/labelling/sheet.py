@@ -35,13 +35,14 @@ def sheet(
         inclusion: probabilities of a sample, a further column.
     """
     by_identity = {label.identity: str(label.label) for label in ratings if label.rater == rater}
+    scores = () if blind else ("verdict", *metrics)
     names = [
         "label",
         "question",
         "answer",
         "expected_answer",
         "context",
-        *(() if blind else ("verdict", *metrics)),
+        *scores,
         "topic",
         "key",
         "model_key",

@@ -107,7 +107,8 @@ class LabelStore:
                     row_of[_whose(row)] = row
                     rows.append(row)
                 before = row.get("label", "").strip()
-                counts["new" if not before else "same" if before == str(label.label) else "changed"] += 1
+                change = "same" if before == str(label.label) else "changed"
+                counts[change if before else "new"] += 1
                 row |= {"label": str(label.label), ANSWER_ID: label.answer_id}
                 row |= {name: value for name in CIRCUMSTANCES if (value := getattr(label, name))}
             return rows

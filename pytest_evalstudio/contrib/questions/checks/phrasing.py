@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question, is_cell_question
+from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question
 from pytest_evalstudio.contrib.questions.words import pattern_tables, word_set
 
-_MAX_WORDS = 18
-_MAX_WORDS_WITH_CONDITION = 22
+_MAX_WORDS = 20
+_MAX_WORDS_WITH_CONDITION = 25
 """Maximum number of words of a question with a condition or relative clause."""
 _MIN_WORDS = 3
-_CONDITION = re.compile(r"(?i)\s(?:if|when|unless|until|before|after|who|which|that)\s")
+_CONDITION = re.compile(r"(?i)\s(?:if|when|where|once|unless|until|before|after|who|which|that|because)\s")
 _UNNATURAL = re.compile("|".join(pattern_tables()["unnatural"]), re.IGNORECASE)
 _DANGLING = word_set(
     "to by with from a an the and or than as per into within about is are was were for and of at"
@@ -24,8 +24,6 @@ def is_natural(question: str) -> bool:
     >>> is_natural("How long does delivery take?"), is_natural("How long does such a delivery take?")
     (True, False)
     """
-    if is_cell_question(question):
-        return True
     text = bare_question(question)
     words = text.rstrip("?").split()
     limit = _MAX_WORDS_WITH_CONDITION if _CONDITION.search(text) else _MAX_WORDS

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from pytest_evalstudio.contrib.questions.words import IN_TABLE, content_words, word_table
+from pytest_evalstudio.contrib.questions.words import content_words, word_table
 from pytest_evalstudio.stats.types import Floats
 
 ANSWERED = 0.9
@@ -18,18 +18,7 @@ _CHOICES = re.compile(r"\sA\)\s.*$", re.DOTALL)
 _LONGEST_WORD = 40
 SECTION = "Under “"
 """Beginning of a question that names its section."""
-_TITLE = re.compile(
-    rf"^(?:(?:According to “|{SECTION})[^”]*”(?: in “[^”]*”)?"
-    rf"|{IN_TABLE}(?: (?:under|of|in) “[^”]*”){{0,2}}), "
-)
-
-
-_OF_CELL = re.compile(r"what is given as “[^”]+” for [^?]+\?")
-
-
-def is_cell_question(question: str) -> bool:
-    """Report whether a question has the form that quotes the heading of a column."""
-    return question.startswith(IN_TABLE) and _OF_CELL.fullmatch(bare_question(question)) is not None
+_TITLE = re.compile(rf"^(?:According to “|{SECTION})[^”]*”(?: in “[^”]*”)?, ")
 
 
 def without_choices(question: str) -> str:

@@ -21,14 +21,12 @@ from pytest_evalstudio.contrib.questions.checks.retrieval import (
     SentenceIndex,
     query_terms,
     stems,
-    without_choices,
 )
 from pytest_evalstudio.contrib.questions.checks.sections import Sections, in_section
 from pytest_evalstudio.contrib.questions.checks.wellformed import is_well_formed
-from pytest_evalstudio.contrib.questions.corpus import singular
 from pytest_evalstudio.contrib.questions.parsing.pipeline import Pipeline, open_pipeline
 from pytest_evalstudio.contrib.questions.quantities import quantities, unit_of
-from pytest_evalstudio.contrib.questions.words import IN_TABLE, content_words, share_in, title_case
+from pytest_evalstudio.contrib.questions.words import content_words, share_in
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt
 
 _LEAD = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
@@ -37,14 +35,9 @@ _MIN_TERMS = 2
 _MIN_SHARE_OF_RIVAL = 0.5
 _TOLERANCE = 1e-9
 """Of shares, which are sums of floats."""
-_NAME = re.compile(r"(?<=[a-z,] )(?:[A-Z][a-z]+\s[A-Z][a-z]+|[A-Z]+\d+)|“")
-"""A name of two words, a code or a quoted term within a question."""
-_NEEDS_TITLE = re.compile(
-    r"(?i)\b(?:is|are|does|do|must|can|may|should|will|has|have)\s(?:the|you\s\w+\sthe)\s[a-z]|\b(?:did|was|were)\b"
-)
-"""A definite subject, or the past: a reader of several documents asks "which one?"."""
-_MAX_WORDS_OF_SHORT = 4
-"""Maximum number of content words, with the question word, of a question that any document may answer."""
+_MAX_TERMS_OF_SHORT = 4
+"""Maximum number of content words of a question that any document may answer."""
+_INSTRUCTION = re.compile(r"(?i)\b(?:should|must) I\b")
 _WE = re.compile(r"(?i)\b(?:we|us|ours?)\b")
 _CHANGE = re.compile(
     r"(?i)\b(?:if|unless|except|instead|otherwise|thereafter|afterwards|however|but|longer"
@@ -57,13 +50,6 @@ _DEPENDENT = re.compile(
     r"|after)\b"
 )
 """Beginning of a sentence about the subject of the sentence before it."""
-_BARE_FIGURE = re.compile(
-    r"(?i)\b(?:did|does|do|was|were|is|are)\s"
-    r"(?P<noun>revenues?|sales|turnover|profits?|orders|income|earnings|costs)"
-    r"(?=\s(?:rise|fall|drop|grow|increase|decrease|decline|improve|come|amount|[£$€\d])|\?)"
-)
-"""A figure of a company without the part of it or the kind that it is for."""
-_DESCRIBED = re.compile(r"(?:What|Who) (?:is|are|was|were) ")
 _LABEL = re.compile(r"(?:[-–•*]\s)?\W{0,2}[A-Z][\w-]*(?:\s[\w-]+){0,3}\W{0,2}:\W{0,2}\s")
 """A label that also holds for the next sentence: "SEV1: …"."""
 _CASE = re.compile(r"(?i)(?:^(?:if|where|should|in the event|in case)\b|\b(?:may|can|must|will) then\b)")
@@ -103,19 +89,6 @@ def _numbers(question: str) -> set[str]:
     return {word for quantity in quantities(question) for word in content_words(quantity.text)}
 
 
-def with_title(draft: Draft, title: str, corpus: Corpus) -> Draft:
-    """Name the document in a short question, or one about "the limit" or the past, if there are several."""
-    question = without_choices(draft.question)
-    is_only_document = len({excerpt.title for excerpt in corpus.excerpts}) < 2
-    is_short = len(set(content_words(question)) - _numbers(question)) <= _MAX_WORDS_OF_SHORT
-    needs_title = is_short or _NEEDS_TITLE.search(question)
-    if not title or is_only_document or _NAME.search(question) or not needs_title:
-        return draft
-    return replace(
-        draft, question=f"According to “{title_case(title)}”, {draft.question[0].lower()}{draft.question[1:]}"
-    )
-
-
 class DraftSelection:
     """Checks of drafts against the documents that they are of.
 
@@ -144,12 +117,14 @@ class DraftSelection:
             or refusal_reason(named)
             or not self._is_checked(named)
             or not self._is_unambiguous(named)
-            or document.has_lost_reference(named)
-            or document.is_of_a_part(named)
+            or document.is_of_a_case(named)
             or document.is_changed_later(named)
         ):
             return None
-        return document.explained(named, excerpt.title if len(self._documents) > 1 else "")
+        return document.explained(named, self._title(excerpt))
+
+    def _title(self, excerpt: Excerpt) -> str:
+        return excerpt.title if len(self._documents) > 1 else ""
 
     def _clear_cell(self, draft: Draft, excerpt: Excerpt) -> Draft | None:
         """Return the draft for a cell of a table, whose row and column say what is meant.
@@ -158,22 +133,19 @@ class DraftSelection:
         """
         if not is_natural(draft.question):
             return None
-        if quantities(draft.answer) and not self._is_unambiguous(draft):
-            return None
         document = self._documents[excerpt.title]
-        title = excerpt.title if len(self._documents) > 1 else ""
-        if draft.question.startswith(IN_TABLE):
-            return document.in_table(draft, excerpt.title, is_only_document=not title)
-        if len(set(content_words(draft.question))) >= _MIN_TERMS:
-            return document.explained(draft, title)
-        heading = document.heading(draft)
-        return replace(draft, question=in_section(draft.question, heading, title)) if heading else None
+        others = rivals(draft.question, draft.answer, draft.evidence, self._index)
+        if quantities(draft.answer) and any(
+            document.is_of_section(other, draft.evidence) for other in others
+        ):
+            return None
+        return document.sectioned(draft, self._title(excerpt))
 
     def _is_checked(self, draft: Draft) -> bool:
         """Report whether another parse finds a well-formed question, and its answer in the sentence."""
         pipeline = self._pipeline
         return pipeline is None or (
-            is_well_formed(draft.question, pipeline, draft.evidence) and answers_back(draft, pipeline)
+            is_well_formed(draft.question, pipeline, draft.evidence) and answers_back(draft)
         )
 
     def _is_unambiguous(self, draft: Draft) -> bool:
@@ -188,11 +160,14 @@ class _Document:
 
     def __init__(self, sentences: Sequence[str], pipeline: Pipeline | None) -> None:
         self._sentences = sentences
-        self._pipeline = pipeline
-        self._references = References(sentences)
+        self._references = References(sentences, pipeline)
         self._sections = Sections(sentences)
         self._speaks = speaks_of_itself(sentences)
         self._organisation = organisation_of(sentences) if self._speaks else ""
+
+    def is_of_section(self, sentence: str, evidence: str) -> bool:
+        """Report whether a sentence is in the section of another one."""
+        return self._sections.heading(sentence) == self._sections.heading(evidence)
 
     def named(self, draft: Draft) -> Draft | None:
         """Return a draft that names the organisation for "we"; None if its name cannot be derived."""
@@ -200,66 +175,41 @@ class _Document:
             return draft
         return replace(draft, question=of_organisation(draft.question, self._organisation or "the company"))
 
-    def heading(self, draft: Draft) -> str:
-        """Return the heading over the evidence of a draft, "" for none."""
-        return self._sections.heading(draft.evidence)
-
-    def in_table(self, draft: Draft, title: str, *, is_only_document: bool) -> Draft | None:
-        """Return a draft that names the section of its table, or its document; None where neither is sure."""
-        heading = self.heading(draft)
-        tables = [text for text in self._sentences if text.startswith("|")]
-        under = [text for text in tables if self._sections.heading(text) == heading]
-        if heading and len(under) == 1:
-            table = f"under “{heading}”"
-            if not is_only_document and title and heading.casefold() not in title.casefold():
-                table += f" in “{title_case(title)}”"
-        elif title and len(tables) == 1:
-            table = f"of “{title_case(title)}”"
-        else:
-            return None
-        return replace(draft, question=draft.question.replace(IN_TABLE, f"{IN_TABLE} {table}", 1))
-
     def explained(self, draft: Draft, title: str) -> Draft | None:
-        """Return a draft that names its section if only that explains a noun; None if nothing does.
+        """Return a draft with its section or document where its sentence alone does not identify the matter.
 
         Args:
             title: of the document, "" if there is only one.
+
+        Returns:
+            None if nothing explains a noun.
         """
-        noun = self._references.unclear(draft.question, self._pipeline) or self._lost_noun(draft)
-        if not noun:
+        if not draft.evidence:
             return draft
-        heading = self.heading(draft)
-        is_description = _DESCRIBED.match(draft.question) and not quantities(draft.answer)
-        if is_description or not heading:
+        heading = self._sections.heading(draft.evidence)
+        result = self._references.explained(draft.question, draft.evidence, heading)
+        if result is None:
             return None
+        question, needs_section = result
+        terms = set(query_terms(question)) - _numbers(question)
+        is_instruction = _INSTRUCTION.search(question) and " you " not in f" {draft.evidence.lower()}"
+        if needs_section or is_instruction or len(terms) <= _MAX_TERMS_OF_SHORT:
+            question = in_section(question, heading, title)
+        return replace(draft, question=question)
+
+    def sectioned(self, draft: Draft, title: str) -> Draft:
+        """Return the draft for a cell of a table with the section and document that the table is in."""
+        heading = self._sections.heading(draft.evidence)
         return replace(draft, question=in_section(draft.question, heading, title))
 
-    def has_lost_reference(self, draft: Draft) -> bool:
-        """Report whether a sentence before the evidence says what a noun is of, or in which case it holds."""
-        noun = self._lost_noun(draft)
-        if noun and singular(noun.lower()) not in content_words(self.heading(draft)):
-            return True
+    def is_of_a_case(self, draft: Draft) -> bool:
+        """Report whether the sentence before the evidence says in which case it holds."""
         if draft.evidence not in self._sentences[1:]:
             return False
         before = self._sentences[self._sentences.index(draft.evidence) - 1]
         is_of_label = _LABEL.match(before) and not _LABEL.match(draft.evidence)
         is_of_case = _CASE.search(before) and not _CONDITION.search(draft.question)
         return before.endswith(".") and bool(is_of_label or is_of_case)
-
-    def _lost_noun(self, draft: Draft) -> str:
-        return self._references.lost(draft.question, draft.evidence, self._pipeline)
-
-    def is_of_a_part(self, draft: Draft) -> bool:
-        """Report whether a question asks for a part's figure as if of the whole: "Was revenue £12 million?".
-
-        A document with several such figures has them for its parts.
-        """
-        match = _BARE_FIGURE.search(draft.question)
-        if match is None:
-            return False
-        noun, units = match["noun"].rstrip("s").lower(), _units(draft.evidence)
-        figures = [text for text in self._sentences if noun in text.lower() and units & _units(text)]
-        return len(figures) > 1
 
     def is_changed_later(self, draft: Draft) -> bool:
         """Report whether one of the next two sentences changes the answer: "It rises to 30 days".

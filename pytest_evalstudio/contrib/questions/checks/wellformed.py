@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from pytest_evalstudio.contrib.questions.checks.retrieval import bare_question
-from pytest_evalstudio.contrib.questions.parsing.clauses import (
+from pytest_evalstudio.contrib.questions.parsing.frames import (
     FINITE,
+    QUESTION_TAGS,
     agrees,
-    clauses,
+    frames,
     is_plural,
-    is_stray_verb,
     text_of,
 )
 from pytest_evalstudio.contrib.questions.parsing.language import Language
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 _WORD = re.compile(r"[\w’'-]+")
-_QUESTION_TAGS = ("WDT", "WP", "WRB", "WP$", "PWS", "PWAT", "PWAV")
-_LONGEST_SUBJECT = 10
+_SUBORDINATE = ("advcl", "relcl", "acl", "csubj", "csubjpass", "pcomp", "ccomp", "rc", "mo", "re")
+_LONGEST_SUBJECT = 16
 """Tokens of a subject that a pronoun may stand for."""
 
 
@@ -60,6 +60,7 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
     if doc is None:
         return True
     pronouns, deictic = language.entries("pronouns"), language.words("deictic words")
+    persons = language.words("general persons") | language.words("person words")
     numbers: set[str] = set()
     # A noun of the question phrase is what is asked for, and no pronoun stands for it.
     start = next((token.i for token in doc if token.tag_ in FINITE), 0)
@@ -78,6 +79,8 @@ def _depends_on_context(question: str, pipeline: Pipeline) -> bool:
         ):
             return True
         is_noun = token.pos_ in ("NOUN", "PROPN") and (token.i >= start or "subj" in token.dep_)
+        # "A member who enters it": a person is no "it".
+        is_noun &= is_plural(token) or token.lemma_.lower() not in persons
         if is_noun and token.dep_ not in ("npadvmod", "compound"):
             numbers.add("plural" if is_plural(token) else "singular")
     return False
@@ -89,11 +92,10 @@ def _is_explained(token: Token) -> bool:
     if token.lower_ in ("above", "below"):
         return bool(token.dep_ == "prep" or following.like_num or following.lower_ == "what")
     if token.lower_ == "further":
-        return bool(token.i and token.nbor(-1).lower_ in ("each", "every", "any"))
-    pairs = (("same", "time"), ("so", "far"), ("those", "who"))
-    return (token.lower_, following.lower_) in pairs or (
-        token.lower_ == "another" and following.pos_ == "NOUN"
-    )
+        return bool(token.i and token.nbor(-1).lower_ in ("a", "each", "every", "any"))
+    words = f"{token.lower_} {following.lower_}"
+    is_fixed = words in ("same time", "so far", "those who", "instead of", "other than", "so that")
+    return is_fixed or (token.lower_ == "another" and following.pos_ == "NOUN")
 
 
 def _is_object_of_main_verb(pronoun: Token) -> bool:
@@ -108,12 +110,12 @@ def _subjects(evidence: str, pipeline: Pipeline) -> dict[str, str]:
     """Return the pronoun for each subject of a sentence, in lower case."""
     text = bare_statement(evidence)
     doc = pipeline.parse(text) if text.endswith(".") else None
-    parsed = clauses(doc, pipeline.language) if doc is not None else []
+    parsed = frames(doc, pipeline.language) if doc is not None else []
     words = pipeline.language.entries("words")
     return {
-        text_of(clause.subject).lower(): words["they" if is_plural(clause.subject_head) else "it"].lower()
+        text_of(clause.subject).lower(): words["they" if is_plural(clause.head) else "it"].lower()
         for clause in parsed
-        if clause.subject_head is not None and 0 < len(clause.subject) <= _LONGEST_SUBJECT
+        if clause.head is not None and 0 < len(clause.subject) <= _LONGEST_SUBJECT
     }
 
 
@@ -141,6 +143,20 @@ def _has_nominative(words: list[str]) -> bool:
     return bool(words) and words[0].lower() in ("i", "you", "we", "he", "she", "they", "it", "the", "a", "an")
 
 
+def _is_stray_verb(token: Token, root: Token, language: Language) -> bool:
+    """Report whether a finite verb is neither the main verb nor in a subordinate clause."""
+    if token.tag_ not in FINITE:
+        return False
+    verb = token.head if token.dep_ in language.words("auxiliaries") else token
+    while verb.dep_ in language.words("conjuncts"):
+        verb = verb.head
+    if verb.i == root.i:
+        return False
+    if verb.dep_ == "ccomp":
+        return not any(each.dep_ == "mark" or each.tag_ in QUESTION_TAGS for each in verb.children)
+    return verb.dep_ not in _SUBORDINATE
+
+
 def _is_question(doc: Doc, language: Language, *, has_question_word: bool) -> bool:
     roots = [sentence.root for sentence in doc.sents if len(sentence.text.strip()) > 1]
     if len(roots) != 1 or roots[0].pos_ not in ("VERB", "AUX"):
@@ -151,7 +167,7 @@ def _is_question(doc: Doc, language: Language, *, has_question_word: bool) -> bo
     auxiliaries = [each for each in finite if each.dep_ in language.words("auxiliaries")]
     # A tagger reads the participle of "Is the policy reviewed?" as a past.
     finite = auxiliaries or [each for each in finite if each.i == root.i]
-    if len(finite) != 1 or any(is_stray_verb(each, root, language) for each in doc):
+    if len(finite) != 1 or any(_is_stray_verb(each, root, language) for each in doc):
         return False
     if not subjects and root.lemma_ == "be":
         # "Are loans issued for a week?": the participle may be read as one of the noun.
@@ -165,7 +181,7 @@ def _is_question(doc: Doc, language: Language, *, has_question_word: bool) -> bo
         nouns = [each for each in root.children if each.dep_ in ("attr", "advmod") and each.i > root.i]
         return has_question_word and root.lemma_ == "be" and bool(nouns)
     subject = subjects[-1]
-    is_asked = any(each.tag_ in _QUESTION_TAGS for each in subject.subtree if each.i <= subject.i)
+    is_asked = any(each.tag_ in QUESTION_TAGS for each in subject.subtree if each.i <= subject.i)
     is_inverted = finite[0].i < subject.i
     is_statement = doc[-1].text == "."
     return (is_asked or is_inverted or is_statement) and (is_asked or agrees(finite[0], subject))

@@ -64,6 +64,8 @@ def _is_single(item: QuantityQuestion) -> bool:
 
 def _draft(item: QuantityQuestion, wrong: list[str], sentence: str, rng: random.Random) -> Draft:
     right = item.quantity.text
+    if item.answer.lower() == f"every {right.lower()}":
+        right, wrong = f"every {right}", [f"every {other}" for other in wrong]
     choices = [right, *rng.sample(wrong, min(len(LETTERS) - 1, len(wrong)))]
     rng.shuffle(choices)
     letter = LETTERS[choices.index(right)]

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pytest_evalstudio.contrib.questions.checks.organisations import organisation_of
-from pytest_evalstudio.contrib.questions.rules.fact import Fact
 from pytest_evalstudio.contrib.questions.rules.refusals import REFUSAL, refusal_condition
 from pytest_evalstudio.contrib.questions.rules.sentences import sentence_questions
+from pytest_evalstudio.contrib.questions.rules.slots import Fact
 from pytest_evalstudio.contrib.questions.rules.tables import cell_questions
 from pytest_evalstudio.contrib.questions.words import lower_text
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft, Excerpt, generator

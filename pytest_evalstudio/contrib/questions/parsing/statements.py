@@ -25,7 +25,7 @@ _UNCLEAR_SUBJECT = re.compile(
     r"(?i)\b(?:that|which|who|whom|because|there|if|when|while|where|we|you|it|they|this)\b"
 )
 _NEGATIVE = re.compile(r"(?i)\b(?:no|not|never|nothing|nobody|none|neither|nor|cannot|without|\w+n't)\b")
-_SECTION = re.compile(r"^\s*(?:(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,3}\.?|\(\d{1,2}\))\s(?=[A-Z])")
+_SECTION = re.compile(r"^\s*(?:(?:§\s?)?\d{1,2}(?:\.\d{1,2}){1,3}\.?|\(\d{1,2}\)|\d{1,2}\.)\s(?=[A-Z])")
 _JOINED = re.compile(
     r"^\d{1,2}\.\s(?P<heading>[A-Z][\w’'-]*(?:,?\s(?:[a-z][\w’'-]*|[A-Z]{2,}))*?)"
     r"(?<!\sof)(?<!\sthe)(?<!\sand)(?<!\sfor)(?<!\sto)(?<!\sin)(?<!\sa)(?<!\sat)(?<!\swith)(?<!\son)(?<!\sor)"
@@ -72,7 +72,7 @@ def bare_statement(sentence: str) -> str:
     >>> bare_statement("Pregnancy: The tablets are not suitable.")
     'The tablets are not suitable.'
     """
-    return _LABEL.sub("", without_number(" ".join(sentence.split())))
+    return _LABEL.sub("", without_number(" ".join(sentence.lstrip("¹²³*† ").split())))
 
 
 def split_heading(sentence: str) -> tuple[str, str]:

@@ -31,7 +31,7 @@ _KINDS: tuple[tuple[Kind, str], ...] = (
     (
         "money",
         rf"(?:[£$€]|CHF\s|EUR\s|GBP\s|USD\s)\s?(?:{POINTED}(?!\d)|{NUMBER}){SCALE}?"
-        rf"|(?:{POINTED}|{NUMBER}){SCALE}?\s(?:€|(?:{_CURRENCY_NAMES})\b)",
+        rf"|(?:{POINTED}|{NUMBER}){SCALE}?\s(?:€|(?:{_CURRENCY_NAMES})\b)|\d+p\b",
     ),
     ("percent", rf"{NUMBER}\s?(?:%|percent|per\scent)"),
     (

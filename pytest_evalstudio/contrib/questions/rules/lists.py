@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import takewhile
 
-from pytest_evalstudio.contrib.questions.parsing.clauses import clauses
+from pytest_evalstudio.contrib.questions.parsing.frames import frames
 from pytest_evalstudio.contrib.questions.parsing.pipeline import open_pipeline
-from pytest_evalstudio.contrib.questions.rules.composition import Source
+from pytest_evalstudio.contrib.questions.rules.composition import ask
 from pytest_evalstudio.contrib.questions.rules.conditions import list_condition
-from pytest_evalstudio.contrib.questions.rules.fact import make_fact
+from pytest_evalstudio.contrib.questions.rules.slots import make_fact
 from pytest_evalstudio.contrib.questions.rules.wording import as_customer
 from pytest_evalstudio.core.plugins.generator import Corpus, Draft
 
@@ -93,12 +94,10 @@ def _question(lead: str, corpus: Corpus) -> str:
         match = _PLAIN_LEAD.fullmatch(lead)
         question = f"What {match['aux']} {match['subject'].lower()} {match['verb']}?" if match else ""
         return as_customer(question)
-    for clause in clauses(doc, pipeline.language):
-        last = list(clause.constituents)[-1:]
-        if not last or last[0].tokens[-1].text != _OBJECT or clause.is_negative or not clause.is_first:
+    for frame in frames(doc, pipeline.language)[:1]:
+        if not frame.rest or frame.rest[-1].text != _OBJECT or frame.negation is not None:
             continue
-        word = last[0].tokens[-1]
-        capital = clause.subject[0].text if clause.subject else ""
-        overrides = {clause.subject[0].i: capital[0].lower() + capital[1:]} if capital else {}
-        return Source(clause=clause, overrides=overrides).ask("What", {word.i})
+        first = frame.subject[0] if frame.subject else None
+        overrides = {first.i: first.text[0].lower() + first.text[1:]} if first is not None else {}
+        return ask(replace(frame, overrides=overrides), "What", {frame.rest[-1].i})
     return ""

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from pytest_evalstudio.contrib.questions.parsing.statements import statement
 from pytest_evalstudio.contrib.questions.quantities import Quantity, pattern, quantities
-from pytest_evalstudio.contrib.questions.rules.cases import single_statements
-from pytest_evalstudio.contrib.questions.rules.fact import Fact, make_fact
-from pytest_evalstudio.contrib.questions.rules.slots import QuantityQuestion
+from pytest_evalstudio.contrib.questions.quantities.cases import single_statements
+from pytest_evalstudio.contrib.questions.rules.slots import Fact, QuantityQuestion, make_fact
 from pytest_evalstudio.contrib.questions.rules.wording import as_customer, uncapitalised
 from pytest_evalstudio.contrib.questions.words import pattern_tables
 from pytest_evalstudio.core.plugins.generator import Corpus

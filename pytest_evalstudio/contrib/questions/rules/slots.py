@@ -1,4 +1,4 @@
-"""Quantities of a sentence that a question can ask for, and such questions."""
+"""Questions for quantities and for facts, and the quantities of a sentence that one can ask for."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from pytest_evalstudio.contrib.questions.quantities import (
     quantities_and_counts,
     range_pattern,
 )
-from pytest_evalstudio.formats.condition import Regexp
+from pytest_evalstudio.contrib.questions.rules.conditions import keywords_condition
 
 _ALTERNATIVE = re.compile(r",?\s(?:or|and)\s|,\s")
+_FRACTION = re.compile(r"[a-z]+-quarters?")
 _TIME_OF_DAY = re.compile(
     r"(?i)(?<![\w.,:£$€])(?:\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?m\b\.?|\d{1,2}:\d\d(?:\s(?:UTC|GMT|CET))?|noon|midnight)"
 )
@@ -35,6 +36,28 @@ class QuantityQuestion:
     condition: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A question for a fact.
+
+    Attributes:
+        answer: the answering words.
+        condition: of a right answer.
+    """
+
+    question: str
+    answer: str
+    condition: str
+
+
+def make_fact(question: str, answer: str, condition: str = "") -> Fact | None:
+    """Return a fact, by default with the condition of its answer's key words; None if there are none."""
+    required = condition or keywords_condition(answer)
+    if not required or not question:
+        return None
+    return Fact(question=question, answer=answer.strip(), condition=required)
+
+
 def slots(text: str) -> list[tuple[Quantity, str]]:
     """Return the quantities of a sentence with their conditions; the two ends of a range are one.
 
@@ -44,7 +67,8 @@ def slots(text: str) -> list[tuple[Quantity, str]]:
     hits = [
         hit
         for hit in quantities_and_counts(text)
-        if not any(start <= hit.start < end for start, end in times)
+        if not _FRACTION.fullmatch(hit.text)
+        and not any(start <= hit.start < end for start, end in times)
         and not is_identifier(hit, text[: hit.start], text[hit.end :])
     ]
     merged: list[tuple[Quantity, str]] = []
@@ -61,25 +85,6 @@ def slots(text: str) -> list[tuple[Quantity, str]]:
         else:
             merged.append((first, pattern(first.text)))
     return merged
-
-
-def time_conditions(text: str) -> list[str]:
-    r"""Return a condition for each time of day of a text, in any notation.
-
-    >>> time_conditions("until 9 p.m.")
-    ['regexp("(?i)(?<![\\d:.])(?:9(?:[:.]00)?\\s?p\\.?m|21[:.]00)")']
-    """
-    return [str(Regexp(_time_pattern(match.group()))) for match in _TIME_OF_DAY.finditer(text)]
-
-
-def _time_pattern(time: str) -> str:
-    parts = re.fullmatch(r"(?i)(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?m\b\.?", time)
-    if parts is None:
-        return rf"(?i)(?<![\w:.]){re.escape(time)}"
-    hour, minute, half = int(parts[1]), parts[2] or "00", parts[3].lower()
-    minutes = "(?:[:.]00)?" if minute == "00" else f"[:.]{minute}"
-    later = hour % 12 + (12 if half == "p" else 0)
-    return rf"(?i)(?<![\d:.])(?:{hour}{minutes}\s?{half}\.?m|{later:02}[:.]{minute})"
 
 
 def _is_alternative(text: str, first: Quantity, last: Quantity) -> bool:

@@ -6,7 +6,7 @@ import functools
 import re
 
 from pytest_evalstudio.contrib.questions.parsing.statements import without_number
-from pytest_evalstudio.contrib.questions.words import word_table
+from pytest_evalstudio.contrib.questions.words import word_set, word_table
 from pytest_evalstudio.core.plugins.generator import Corpus
 
 _FUNCTION_WORDS = word_table("first function words")
@@ -27,29 +27,10 @@ _OBJECT = re.compile(
     r"|this|these|two|three|four|five|six|seven|eight|ten)\b"
 )
 """What follows "you" where it is an object: "give you the key"."""
-_PREPOSITIONS = frozenset(
-    {
-        "to",
-        "for",
-        "with",
-        "from",
-        "by",
-        "of",
-        "about",
-        "at",
-        "on",
-        "than",
-        "between",
-        "against",
-        "towards",
-        "near",
-        "behind",
-        "around",
-    }
-)
+_PREPOSITIONS = word_set("to for with from by of about at on than between against towards near behind around")
 _PERSON = re.compile(
     r"(?i)(?P<before>\b(?:do|did|may|can|could|must|should|will|would|had|shall|might|have|are|were|if|when|that|which|before|after"
-    r"|as|until|because|than|whether|unless)\s)?\b(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare)?\b"
+    r"|as|until|because|than|whether|unless)\s)?\b(?P<word>we|us|ours?|yourself|yours?|you)(?P<be>\sare(?:n['’]t)?)?(?!\w)"
 )
 
 
@@ -67,6 +48,14 @@ def uncapitalised(phrase: str, corpus: Corpus) -> str:
         if is_code or is_before_name or first in _names(corpus) or lower in _REGIONS:
             return phrase
     return f"{lower} {rest}".rstrip()
+
+
+@functools.lru_cache(maxsize=1)
+def plain_words(corpus: Corpus) -> frozenset[str]:
+    """Return the words that documents have in lower case."""
+    return frozenset(
+        word for sentence in corpus.sentences for word in re.findall(r"\b[a-z][\w’'-]*", sentence)
+    )
 
 
 @functools.lru_cache(maxsize=1)
@@ -105,9 +94,13 @@ def _other_person(match: re.Match[str]) -> str:
     if before:
         before = re.sub(r"(?i)^are\b", lambda verb: "Am" if verb[0][0].isupper() else "am", before)
         before = re.sub(r"(?i)^were\b", lambda verb: "Was" if verb[0][0].isupper() else "was", before)
-        return f"{before}I{' am' if be else ''}"
+        return f"{before}I{_first_person(be)}"
     earlier = match.string[: match.start()].split()
     is_object = (
         not earlier or earlier[-1].lower() in _PREPOSITIONS or _OBJECT.match(match.string, match.end())
     )
-    return f"me{be}" if is_object else f"I{' am' if be else ''}"
+    return f"me{be}" if is_object else f"I{_first_person(be)}"
+
+
+def _first_person(be: str) -> str:
+    return "" if not be else " am not" if "n" in be.removeprefix(" are") else " am"

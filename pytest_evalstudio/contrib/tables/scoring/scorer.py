@@ -226,7 +226,9 @@ def metric_columns(
             if value is not None:
                 values[index] = value
                 passes = decides and metric.passes(value, threshold)
-                statuses[index] = (PASSED if passes else FAILED) if decides else SCORE
+                statuses[index] = SCORE
+                if decides:
+                    statuses[index] = PASSED if passes else FAILED
         columns.append(
             MetricColumn(
                 evaluator=selected.id,

@@ -19,7 +19,13 @@ MISSING = 'a proxy over HTTP needs httpx, starlette and uvicorn: pip install "py
 def add_to(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.set_defaults(command=run)
-    kinds = "KIND[:TOOL[:CALLS[:SEED]]]"
+    _add_recordings(parser)
+    _add_disturbances(parser)
+    _add_definitions(parser)
+    _add_server(parser)
+
+
+def _add_recordings(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--record", metavar="FILE", help="append calls and their results to a file")
     source.add_argument(
@@ -34,6 +40,10 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         metavar="TOOL",
         help="with --replay: call this tool where no recorded call fits; name only tools that change nothing",
     )
+
+
+def _add_disturbances(parser: argparse.ArgumentParser) -> None:
+    kinds = "KIND[:TOOL[:CALLS[:SEED]]]"
     parser.add_argument(
         "--break",
         dest="breaks",
@@ -56,6 +66,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="disturb a call as its W3C Baggage says, which eval runs send with a disturbed question",
     )
+
+
+def _add_definitions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pins",
         metavar="FILE",
@@ -64,6 +77,9 @@ def add_to(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--refuse-changed", action="store_true", help="with --pins: leave out tools that are not as pinned"
     )
+
+
+def _add_server(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         type=float,

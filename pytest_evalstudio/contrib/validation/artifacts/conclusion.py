@@ -251,15 +251,13 @@ def concluded(
     limits += [f"not controlled: {name} ({why})" for name, why in _uncontrolled(decision).items()]
     # Any gap keeps a model from being fit; only hard ones keep it from being unfit.
     is_blocked = any(gap.code in HARD for gap in gaps) or (bool(gaps) and not high)
-    fitness: Fitness = (
-        "insufficient evidence"
-        if is_blocked
-        else "not fit"
-        if high
-        else "fit with limits"
-        if limits
-        else "fit"
-    )
+    fitness: Fitness = "fit"
+    if is_blocked:
+        fitness = "insufficient evidence"
+    elif high:
+        fitness = "not fit"
+    elif limits:
+        fitness = "fit with limits"
     return Conclusion(
         fitness=fitness,
         decided_by=tuple(high),

@@ -112,7 +112,9 @@ def section_of(name: str) -> str:
     """
     folder, _, file = name.partition("/")
     if not file:
-        return "register" if name == REGISTER else REPORT if name in ARTIFACTS else "workflow"
+        if name == REGISTER:
+            return "register"
+        return REPORT if name in ARTIFACTS else "workflow"
     if file == RECORD:
         return "records"
     return "suite" if folder.endswith(GENERATION) and file == SUITE else "steps"

@@ -11,7 +11,7 @@ from pytest_evalstudio.core.errors import ConfigurationError
 from pytest_evalstudio.core.reading import read_bytes
 
 NAMESPACE = "evalstudio-sign-off"
-"""Of signatures by ssh-keygen: one for another purpose does not count."""
+"""Namespace of signatures by ssh-keygen: one for another purpose does not count."""
 _MINISIGN = b"untrusted comment:"
 """First bytes of keys and signatures of minisign."""
 _TIMEOUT_S = 300.0

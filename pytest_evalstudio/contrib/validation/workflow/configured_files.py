@@ -8,7 +8,7 @@ from typing import Any
 
 SMALL = 1_000_000
 """Bytes of the largest file whose content counts: weights of models are larger."""
-MOST_FILES = 200
+MAX_FILES = 200
 LONGEST_NAME = 255
 
 
@@ -22,7 +22,7 @@ def named_files(value: Any, folder: Path) -> Iterator[Path]:
     elif isinstance(value, str) and value and len(value) <= LONGEST_NAME and "\0" not in value:
         path = folder / value
         inside = (
-            sorted(path.iterdir())[:MOST_FILES]
+            sorted(path.iterdir())[:MAX_FILES]
             # Not all files of the configuration's own folder, where a value is ".".
             if path.is_dir() and path.resolve() != folder.resolve()
             else [path]

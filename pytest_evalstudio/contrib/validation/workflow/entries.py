@@ -14,7 +14,7 @@ from pytest_evalstudio.record.schema import SignOffEntry, StepEntry
 from pytest_evalstudio.scoring.identifiers import safe_description, safe_identifier
 from pytest_evalstudio.scoring.masking import masked
 
-LARGEST_PICTURE = 2_000_000
+MAX_PICTURE = 2_000_000
 """Bytes; larger pictures are not part of records and reports."""
 
 
@@ -82,5 +82,5 @@ def _pictures(folder: Path) -> dict[str, str]:
     return {
         path.name: path.read_text(encoding="utf-8", errors="replace")
         for path in sorted(folder.glob("*.svg"))
-        if path.is_file() and path.stat().st_size <= LARGEST_PICTURE
+        if path.is_file() and path.stat().st_size <= MAX_PICTURE
     }

@@ -41,7 +41,7 @@ ClaimCode = Literal[
     "sign_off",
 ]
 CLAIM_CODES: tuple[ClaimCode, ...] = get_args(ClaimCode)
-"""What a workflow can give evidence of; each has content or is not claimed."""
+"""Claims that a workflow can give evidence of; each has content or is not claimed."""
 CardPart = Literal[
     "identity",
     "intended_use",

@@ -284,7 +284,9 @@ class WorkflowRun:
             raise
         mask_artifacts(folder)
         # Only the first steps read the documents and their collections.
-        notes = [*result.notes, *(() if spec.after else self.corpus.notes)]
+        notes = list(result.notes)
+        if not spec.after:
+            notes += self.corpus.notes
         state = State(
             step=id,
             status="waiting" if result.waits else "completed",

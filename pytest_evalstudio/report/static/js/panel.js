@@ -433,6 +433,7 @@ class Panel {
       ["Duration", answer.duration_s ? given(answer.duration_s, "s") : "not recorded"],
       ...(answer.retries ? [["Retries", answer.retries]] : []),
       ...Object.entries(answer.usage ?? {}).map(([name, count]) => [titled(name), shown(count)]),
+      ...Object.entries(answer.facts ?? {}),
     ];
     return el(
       "details",
@@ -444,7 +445,7 @@ class Panel {
       el(
         "dl",
         { class: "facts" },
-        parts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, String(value)))),
+        parts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, said(String(value))))),
       ),
     );
   }

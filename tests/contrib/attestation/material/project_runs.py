@@ -71,12 +71,12 @@ def run_pytest(
     folder: Path, arguments: tuple[str, ...] = CI_ARGUMENTS, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run pytest in a process of its own, without settings of the run that starts it."""
-    kept = {
+    variables = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PYTEST_", "EVALSTUDIO_", "GITHUB_", "CI"))
     }
-    return _run(folder, ("pytest", *arguments), {**kept, **(environment or {})})
+    return _run(folder, ("pytest", *arguments), {**variables, **(environment or {})})
 
 
 def save_baseline(folder: Path) -> None:

@@ -23,7 +23,7 @@ from pytest_evalstudio.report.build import build_report
 from pytest_evalstudio.scoring.calibration.curve import probability
 from pytest_evalstudio.scoring.calibration.file import METHODS, load_calibration
 from pytest_evalstudio.stats.conformal import nonconformity
-from support.labelled import KEYS, drawn, write_labels, write_record
+from support.labelled import KEYS, scores_and_labels, write_labels, write_record
 from support.records import RecordBuilder, evaluator, metric, perturbed, score
 
 
@@ -53,10 +53,10 @@ def calibrated(
 def test_every_method_calibrates_and_what_is_saved_says_the_same(
     tmp_path: Path, method: Any, better: Any
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     scores = scores if better == "higher" else [1 - value for value in scores]
-    made = calibrated(tmp_path, scores, labels, method=method, better=better)
-    figures = made.figures
+    calibration = calibrated(tmp_path, scores, labels, method=method, better=better)
+    figures = calibration.figures
     assert asdict(figures).keys() >= KEYS
     assert figures.n == 120
     assert figures.auc == pytest.approx(
@@ -67,10 +67,13 @@ def test_every_method_calibrates_and_what_is_saved_says_the_same(
     assert 0.55 < (figures.threshold if better == "higher" else 1 - figures.threshold) < 0.9, (
         "the truth is 0.71"
     )
-    made.save(tmp_path / "saved.json")
-    saved = load_calibration(tmp_path / "saved.json")
-    assert saved == made.calibration
-    passing = [probability(saved.curve, [figures.threshold + step]) >= saved.cut for step in (-1e-6, 1e-6)]
+    calibration.save(tmp_path / "saved.json")
+    loaded_calibration = load_calibration(tmp_path / "saved.json")
+    assert loaded_calibration == calibration.calibration
+    passing = [
+        probability(loaded_calibration.curve, [figures.threshold + step]) >= loaded_calibration.cut
+        for step in (-1e-6, 1e-6)
+    ]
     assert passing == [better == "lower", better == "higher"]
 
 
@@ -87,40 +90,40 @@ def test_no_figure_is_of_answers_that_the_curve_was_fitted_to(tmp_path: Path) ->
 
 
 def test_the_folds_and_halves_do_not_share_answers(tmp_path: Path) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = write_record(tmp_path, scores)
     table = read_scores([record])
-    made = sample(table, read_labels(write_labels(tmp_path / "l.csv", labels)), [table.column("quality")])
-    seen = []
-    for training, test in made.folds(7):
-        curve, conformal = made.halves(training, 7)
+    data = sample(table, read_labels(write_labels(tmp_path / "l.csv", labels)), [table.column("quality")])
+    test_rows = []
+    for training, test in data.folds(7):
+        curve, conformal = data.halves(training, 7)
         assert not {*curve} & {*conformal}
         assert not {*test} & {*training}
         assert {*curve} | {*conformal} == {*training}
         assert abs(len(curve) - len(conformal)) <= 2
-        seen += test.tolist()
-    assert sorted(seen) == list(range(120))
+        test_rows += test.tolist()
+    assert sorted(test_rows) == list(range(120))
 
 
 def test_figures_are_those_of_scikit_learn_on_held_out_answers(tmp_path: Path) -> None:
     from pytest_evalstudio.contrib.calibration.fit.curves import fit
 
-    scores, labels = drawn(3)
+    scores, labels = scores_and_labels(3)
     figures = calibrated(tmp_path, scores, labels, seed=5).figures
     table = read_scores([tmp_path / "record.jsonl"])
     column = table.column("quality")
-    made = sample(table, read_labels(tmp_path / "labels.csv"), [column])
-    held_out, covered = np.empty(len(made)), []
-    for training, test in made.folds(5):
-        rows, others = made.halves(training, 5)
+    data = sample(table, read_labels(tmp_path / "labels.csv"), [column])
+    held_out, covered = np.empty(len(data)), []
+    for training, test in data.folds(5):
+        rows, others = data.halves(training, 5)
         curve = fit(
-            "logistic", made.scores[rows], made.labels[rows], good_from=1, metrics=[column.metric], seed=5
+            "logistic", data.scores[rows], data.labels[rows], good_from=1, metrics=[column.metric], seed=5
         )
-        held_out[test] = probabilities(curve, made.scores[test])
-        distances = sorted(nonconformity(probabilities(curve, made.scores[others]), made.labels[others]))
+        held_out[test] = probabilities(curve, data.scores[test])
+        distances = sorted(nonconformity(probabilities(curve, data.scores[others]), data.labels[others]))
         limit = distances[math.ceil(0.9 * (len(others) + 1)) - 1]
-        covered += (nonconformity(held_out[test], made.labels[test]) <= limit).tolist()
-    assert figures.brier == pytest.approx(brier_score_loss(made.labels, held_out))
+        covered += (nonconformity(held_out[test], data.labels[test]) <= limit).tolist()
+    assert figures.brier == pytest.approx(brier_score_loss(data.labels, held_out))
     assert figures.conformal.coverage == pytest.approx(np.mean(covered))
 
 
@@ -162,7 +165,7 @@ def test_levels_need_to_be_told_from_which_on_an_answer_is_good(tmp_path: Path) 
 
 
 def test_ordinal_of_two_levels_says_that_it_is_logistic(tmp_path: Path) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     ordinal, logistic = (
         calibrated(tmp_path, scores, labels, method=method).figures for method in ("ordinal", "logistic")
     )
@@ -171,13 +174,15 @@ def test_ordinal_of_two_levels_says_that_it_is_logistic(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_figures(tmp_path: Path) -> None:
-    one, same, other = (calibrated(tmp_path, *drawn(), seed=seed).figures for seed in (1, 1, 2))
-    assert one == same
-    assert one != other
+    first, repeat, other = (
+        calibrated(tmp_path, *scores_and_labels(), seed=seed).figures for seed in (1, 1, 2)
+    )
+    assert first == repeat
+    assert first != other
 
 
 def test_missing_and_infinite_scores_are_left_out_and_counted(tmp_path: Path) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     scores[0], scores[1], scores[2] = None, "Infinity", "-Infinity"
     figures = calibrated(tmp_path, scores, [*labels, 1, 0]).figures
     assert figures.n == 117
@@ -201,11 +206,11 @@ def test_answers_to_one_case_stay_together(tmp_path: Path) -> None:
         )
         labels[f"p{number}", "m-one"] = number % 2
     table = read_scores([builder.write(tmp_path)])
-    made = sample(table, labels, [table.column("quality")])
-    assert len(made) == 90
-    assert len({*made.cases.tolist()}) == 30
-    for training, test in made.folds(1):
-        assert not {*made.cases[training].tolist()} & {*made.cases[test].tolist()}
+    data = sample(table, labels, [table.column("quality")])
+    assert len(data) == 90
+    assert len({*data.cases.tolist()}) == 30
+    for training, test in data.folds(1):
+        assert not {*data.cases[training].tolist()} & {*data.cases[test].tolist()}
 
 
 def test_repeats_count_with_their_mean(tmp_path: Path) -> None:
@@ -216,7 +221,7 @@ def test_repeats_count_with_their_mean(tmp_path: Path) -> None:
 
 
 def test_results_files_records_and_reports_say_the_same(tmp_path: Path) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = write_record(tmp_path, scores, second=[1.0 + number for number in range(120)])
     report = build_report(record, tmp_path / "report", aggregates={})
     files = [
@@ -224,15 +229,17 @@ def test_results_files_records_and_reports_say_the_same(tmp_path: Path) -> None:
         for folder in report.explainers.values()
     ]
     record.rename(tmp_path / "report" / "record.jsonl")
-    kept = read_labels(write_labels(tmp_path / "labels.csv", labels))
+    stored_labels = read_labels(write_labels(tmp_path / "labels.csv", labels))
     sources = [
         files,
         list(report.explainers.values()),
         [tmp_path / "report"],
         [tmp_path / "report" / "record.jsonl"],
     ]
-    figures = [calibrate(read_scores(source), kept, ["quality", "words"]).figures for source in sources]
-    assert all(one == figures[0] for one in figures)
+    figures = [
+        calibrate(read_scores(source), stored_labels, ["quality", "words"]).figures for source in sources
+    ]
+    assert all(entry == figures[0] for entry in figures)
 
 
 @pytest.mark.parametrize(
@@ -253,13 +260,13 @@ def test_too_few_labels_are_told_with_how_many_there_must_be(
     tmp_path: Path, labels: list[int], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        calibrated(tmp_path, drawn()[0][: len(labels)], labels)
+        calibrated(tmp_path, scores_and_labels()[0][: len(labels)], labels)
 
 
 def test_just_enough_labels_do(tmp_path: Path) -> None:
-    assert calibrated(tmp_path, drawn()[0][:28], [0, 1] * 14).figures.n == 28
+    assert calibrated(tmp_path, scores_and_labels()[0][:28], [0, 1] * 14).figures.n == 28
     with pytest.raises(ConfigurationError, match=r"at least 53 answers \(required by alpha = 0.05\)"):
-        calibrated(tmp_path, drawn()[0][:50], [0, 1] * 25, alpha=0.05)
+        calibrated(tmp_path, scores_and_labels()[0][:50], [0, 1] * 25, alpha=0.05)
 
 
 def test_constant_scores_tell_nothing(tmp_path: Path) -> None:
@@ -270,26 +277,26 @@ def test_constant_scores_tell_nothing(tmp_path: Path) -> None:
 
 
 def test_a_metric_that_people_contradict_has_no_threshold_and_is_not_saved(tmp_path: Path) -> None:
-    scores, labels = drawn()
-    made = calibrated(tmp_path, scores, [1 - label for label in labels])
-    assert (made.figures.threshold, made.figures.auc < 0.3) == (None, True)
-    assert [refusal.code for refusal in made.figures.refusals] == [RefusalCode.AGAINST_DIRECTION]
-    assert "none: the calibration is refused" in "\n".join(describe(made.figures))
+    scores, labels = scores_and_labels()
+    calibration = calibrated(tmp_path, scores, [1 - label for label in labels])
+    assert (calibration.figures.threshold, calibration.figures.auc < 0.3) == (None, True)
+    assert [refusal.code for refusal in calibration.figures.refusals] == [RefusalCode.AGAINST_DIRECTION]
+    assert "none: the calibration is refused" in "\n".join(describe(calibration.figures))
     with pytest.raises(ConfigurationError, match=r"not written: .*labels go against the metric's direction"):
-        made.save(tmp_path / "c.json")
+        calibration.save(tmp_path / "c.json")
     assert not (tmp_path / "c.json").exists()
 
 
 def test_boosted_trees_of_several_metrics_are_measured_and_not_saved(tmp_path: Path) -> None:
-    scores, labels = drawn()
-    made = calibrated(
+    scores, labels = scores_and_labels()
+    calibration = calibrated(
         tmp_path, scores, labels, "quality,words", second=list(map(float, range(120))), method="boosting"
     )
-    assert made.figures.auc > 0.6
+    assert calibration.figures.auc > 0.6
     with pytest.raises(
         ConfigurationError, match="boosted trees over several metrics cannot be saved; use --method logistic"
     ):
-        made.save(tmp_path / "c.json")
+        calibration.save(tmp_path / "c.json")
 
 
 @pytest.mark.parametrize(
@@ -311,16 +318,18 @@ def test_what_makes_no_sense_is_told(
     tmp_path: Path, metrics: str, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        calibrated(tmp_path, *drawn(), metrics, **options)
+        calibrated(tmp_path, *scores_and_labels(), metrics, **options)
 
 
 def test_where_some_answers_were_drawn_at_random_the_figures_are_theirs(tmp_path: Path) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = write_record(tmp_path, scores)
-    kept = read_labels(write_labels(tmp_path / "labels.csv", labels))
+    stored_labels = read_labels(write_labels(tmp_path / "labels.csv", labels))
     at_random = {(f"k{number}", "m-one") for number in range(0, 120, 3)}
-    made = calibrate(read_scores([record]), kept, ["quality"], drawn=at_random, coverage="marginal")
-    figures, calibration = made.figures, made.calibration
+    marginal_result = calibrate(
+        read_scores([record]), stored_labels, ["quality"], drawn=at_random, coverage="marginal"
+    )
+    figures, calibration = marginal_result.figures, marginal_result.calibration
     assert calibration is not None
     assert (figures.n, figures.tested, figures.folds) == (120, 40, None)
     assert (calibration.labels, calibration.conformal.labels) == (80, 40)
@@ -372,11 +381,11 @@ def test_parts_with_too_few_labels(
         + [0] * (count - good_at_random)
     )
     record = write_record(tmp_path, np.linspace(0, 1, len(labels)).tolist())
-    kept = read_labels(write_labels(tmp_path / "labels.csv", labels))
+    stored_labels = read_labels(write_labels(tmp_path / "labels.csv", labels))
     with pytest.raises(TooFewLabels, match=message):
         calibrate(
             read_scores([record]),
-            kept,
+            stored_labels,
             ["quality"],
             drawn={(f"k{number}", "m-one") for number in range(20, len(labels))},
         )

@@ -15,14 +15,14 @@ from pytest_evalstudio.record.reader import RecordReader
 from pytest_evalstudio.record.score_table import Scores, TableAnswer
 from pytest_evalstudio.scoring.calibration.curve import threshold
 from pytest_evalstudio.scoring.calibration.file import load_calibration
-from support.labelled import KEYS, drawn, write_labels, write_record
+from support.labelled import KEYS, scores_and_labels, write_labels, write_record
 from support.records import RecordBuilder, evaluator, metric, score
 
 
 def test_the_command_prints_json_and_writes_the_calibration(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = write_record(tmp_path, scores)
     path = write_labels(tmp_path / "labels.csv", labels)
     saved = tmp_path / "new" / "quality.json"
@@ -49,15 +49,15 @@ def test_the_command_prints_json_and_writes_the_calibration(
     assert threshold(calibration) == pytest.approx(figures["threshold"])
     assert calibration.conformal.alpha == 0.2
     assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
-    printed = capsys.readouterr().out
-    assert "quality.quality: logistic, 120 labelled answers, " in printed
-    assert "cross-validated over 5 folds:" in printed
+    output = capsys.readouterr().out
+    assert "quality.quality: logistic, 120 labelled answers, " in output
+    assert "cross-validated over 5 folds:" in output
 
 
 def test_a_missing_extra_is_told_with_its_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record, path = write_record(tmp_path, scores), write_labels(tmp_path / "labels.csv", labels)
     monkeypatch.setitem(__import__("sys").modules, "sklearn.model_selection", None)
     assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 2
@@ -67,7 +67,7 @@ def test_a_missing_extra_is_told_with_its_command(
 def test_answers_on_which_raters_are_divided_are_left_out_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = write_record(tmp_path, scores)
     rows = [
         f"k{number},m-one,{label},{rater}" for number, label in enumerate(labels) for rater in ("al", "bo")
@@ -76,9 +76,9 @@ def test_answers_on_which_raters_are_divided_are_left_out_and_counted(
     path = tmp_path / "labels.csv"
     path.write_text("\n".join(["key,model_key,label,rater", *rows]), encoding="utf-8")
     assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == "left out: 1 answers on which raters are divided"
-    assert "119 labelled answers" in told[1]
+    output = capsys.readouterr().out.splitlines()
+    assert output[0] == "left out: 1 answers on which raters are divided"
+    assert "119 labelled answers" in output[1]
     assert main(["calibrate", str(record), str(path), "--metric", "quality", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["divided"] == [["k0", "m-one"]]
 
@@ -86,7 +86,7 @@ def test_answers_on_which_raters_are_divided_are_left_out_and_counted(
 def test_the_agreement_of_several_raters_and_the_rule_of_their_disagreement_are_stated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = write_record(tmp_path, scores)
     others = {number: 1 - label if number < 12 else label for number, label in enumerate(labels)}
     rows = [f"k{number},m-one,{label},al," for number, label in enumerate(labels)]
@@ -96,14 +96,14 @@ def test_the_agreement_of_several_raters_and_the_rule_of_their_disagreement_are_
     path.write_text("\n".join(["key,model_key,label,rater,role", *rows]), encoding="utf-8")
     arguments = ["calibrate", str(record), str(path), "--metric", "quality"]
     assert main(arguments) == 0
-    printed = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
         "raters: al 120, bo 120 labels; 120 answers have several: 90 % of their pairs agree, Cohen's"
-        in printed
+        in output
     )
     assert (
         "disagreement: the adjudicator's label counts, else that of most raters; 1 answer is left out\n"
-        in printed
+        in output
     )
     main([*arguments, "--json"])
     agreement = json.loads(capsys.readouterr().out)["agreement"]
@@ -111,16 +111,16 @@ def test_the_agreement_of_several_raters_and_the_rule_of_their_disagreement_are_
 
 
 def test_one_rater_has_no_agreement_to_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record, path = write_record(tmp_path, scores), write_labels(tmp_path / "labels.csv", labels)
     assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
-    printed = capsys.readouterr().out
-    assert "raters:" not in printed
-    assert "few labels:" not in printed
+    output = capsys.readouterr().out
+    assert "raters:" not in output
+    assert "few labels:" not in output
 
 
 def test_segments_with_few_labels_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = write_record(tmp_path, scores, categories={number: ["topic:fees"] for number in range(110, 120)})
     path = write_labels(tmp_path / "labels.csv", labels[:110])
     arguments = ["calibrate", str(record), str(path), "--metric", "quality"]
@@ -135,7 +135,7 @@ def test_segments_with_few_labels_are_named(tmp_path: Path, capsys: pytest.Captu
 def test_labels_of_another_text_are_left_out_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = write_record(tmp_path, scores)
     text = next(RecordReader(record).items()).rows[0].answer.text
     ids = {0: "another", 1: answer_id(text)}
@@ -143,9 +143,9 @@ def test_labels_of_another_text_are_left_out_and_counted(
     path = tmp_path / "labels.csv"
     path.write_text("\n".join(["key,model_key,label,answer_id", *rows]), encoding="utf-8")
     assert main(["calibrate", str(record), str(path), "--metric", "quality"]) == 0
-    told = capsys.readouterr().out.splitlines()
-    assert told[0] == "left out: 1 labels of answers whose text has changed since"
-    assert "119 labelled answers" in told[1]
+    output = capsys.readouterr().out.splitlines()
+    assert output[0] == "left out: 1 labels of answers whose text has changed since"
+    assert "119 labelled answers" in output[1]
     assert main(["calibrate", str(record), str(path), "--metric", "quality", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outdated"] == 1
     path.write_text("key,model_key,label,answer_id\nk0,m-one,1,another\n", encoding="utf-8")
@@ -172,13 +172,13 @@ def test_a_label_counts_where_results_do_not_hold_the_text() -> None:
 
 
 def test_labels_choose_among_the_named_metrics(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = str(write_record(tmp_path, scores, second=[number % 7 for number in range(120)]))
     path, saved = str(write_labels(tmp_path / "labels.csv", labels)), tmp_path / "c.json"
     command = ["calibrate", record, path, "--metric", "words,quality", "--choose", "-o", str(saved)]
     assert main(command) == 0
-    printed = capsys.readouterr().out
-    assert "chosen by the labels, in each fold anew, among length.words, quality.quality" in printed
+    output = capsys.readouterr().out
+    assert "chosen by the labels, in each fold anew, among length.words, quality.quality" in output
     assert [metric.metric for metric in load_calibration(saved).metrics] == ["quality"]
 
 

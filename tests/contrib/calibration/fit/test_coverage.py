@@ -27,12 +27,12 @@ def figures(*, at_random: int | None, coverage: str, count: int = 120) -> Confor
             scores={"e.m": {1: number * 37 % count / count}},
         )
         labels[key, "m"] = int((number * 37 % count >= count * 0.6) != (number % 7 == 0))
-    drawn = None if at_random is None else {(f"k{number}", "m") for number in range(at_random)}
+    random_keys = None if at_random is None else {(f"k{number}", "m") for number in range(at_random)}
     return calibrate(
         table,
         labels,
         ["e.m"],
-        drawn=drawn,
+        drawn=random_keys,
         coverage=coverage,  # type: ignore[arg-type]
     ).figures.conformal
 

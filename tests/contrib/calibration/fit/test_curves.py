@@ -27,7 +27,7 @@ UP, DOWN, COUNT = (
 NEW = np.linspace(-0.2, 1.2, 141)[:, None]
 
 
-def drawn(seed: int = 0, count: int = 150) -> tuple[np.ndarray, np.ndarray]:
+def random_scores(seed: int = 0, count: int = 150) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     scores = rng.random((count, 1))
     return scores, (rng.random(count) < scores[:, 0] ** 1.5).astype(np.int64)
@@ -53,7 +53,7 @@ class Score(ClassifierMixin, BaseEstimator):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_logistic_is_platts_scaling(seed: int) -> None:
-    scores, labels = drawn(seed)
+    scores, labels = random_scores(seed)
     platt = CalibratedClassifierCV(
         FrozenEstimator(Score().fit(scores, labels)), method="sigmoid", ensemble=False
     ).fit(scores, labels)
@@ -73,19 +73,21 @@ def test_isotonic_is_scikit_learns_centred(seed: int, metric: Metric, increasing
     """At the centre of each level stretch it says what scikit-learn says there; between 0 and 1 no two scores
     share a probability.
     """
-    scores, labels = drawn(seed)
+    scores, labels = random_scores(seed)
     labels = labels if increasing else 1 - labels
-    theirs = IsotonicRegression(y_min=0, y_max=1, increasing=increasing).fit_transform(scores[:, 0], labels)
+    reference = IsotonicRegression(y_min=0, y_max=1, increasing=increasing).fit_transform(
+        scores[:, 0], labels
+    )
     result = fitted("isotonic", scores, labels, metric)
     assert isinstance(result, Line)
-    centres = {level: scores[theirs == level].mean() for level in set(theirs)}
+    centres = {level: scores[reference == level].mean() for level in set(reference)}
     assert len(centres) > 5
     for level, centre in centres.items():
         assert probability(result, [centre]) == pytest.approx(level, abs=1e-12)
-    own = probabilities(result, np.unique(scores)[:, None])
-    inner = own[(own > 0) & (own < 1)]
+    curve = probabilities(result, np.unique(scores)[:, None])
+    inner = curve[(curve > 0) & (curve < 1)]
     assert len(set(inner.tolist())) == len(inner) > 100
-    assert (np.diff(own) * (1 if increasing else -1) >= 0).all()
+    assert (np.diff(curve) * (1 if increasing else -1) >= 0).all()
 
 
 def test_centred_isotonic_by_hand() -> None:
@@ -103,7 +105,7 @@ def test_centred_isotonic_by_hand() -> None:
 @pytest.mark.parametrize("metric", [UP, DOWN])
 @pytest.mark.parametrize("count", [60, 900])
 def test_the_table_of_boosted_trees_is_the_trees(metric: Metric, count: int) -> None:
-    scores, labels = drawn(3, count)
+    scores, labels = random_scores(3, count)
     labels = labels if metric is UP else 1 - labels
     result = fitted("boosting", scores, labels, metric)
     assert isinstance(result, Steps)
@@ -116,8 +118,8 @@ def test_the_table_of_boosted_trees_is_the_trees(metric: Metric, count: int) -> 
         random_state=0,
     ).fit(scores, labels)
     near = np.array(result.x)
-    places = np.concatenate([NEW[:, 0], scores[:, 0], near, np.nextafter(near, 2)])[:, None]
-    assert probabilities(result, places) == pytest.approx(trees.predict_proba(places)[:, 1], abs=1e-12)
+    points = np.concatenate([NEW[:, 0], scores[:, 0], near, np.nextafter(near, 2)])[:, None]
+    assert probabilities(result, points) == pytest.approx(trees.predict_proba(points)[:, 1], abs=1e-12)
     assert result.p == sorted(result.p, reverse=metric is DOWN)
 
 
@@ -139,22 +141,22 @@ def test_ordinal_is_statsmodels_proportional_odds() -> None:
     result = fitted("ordinal", scores, labels, good_from=2)
     assert isinstance(result, Logistic)
     standard = (scores - scores.mean()) / scores.std()
-    theirs = OrderedModel(labels, standard, distr="logit").fit(method="bfgs", maxiter=500, disp=0)
+    reference = OrderedModel(labels, standard, distr="logit").fit(method="bfgs", maxiter=500, disp=0)
     assert probabilities(result, scores) == pytest.approx(
-        theirs.predict(standard)[:, 2:].sum(axis=1), abs=1e-6
+        reference.predict(standard)[:, 2:].sum(axis=1), abs=1e-6
     )
-    for level, cut in result.cuts.items():
-        at_least = [sigmoid(cut + result.weights[0] * value) for value in standard[:, 0].tolist()]
-        assert at_least == pytest.approx(theirs.predict(standard)[:, level:].sum(axis=1), abs=1e-6)
+    for level, cutpoint in result.cuts.items():
+        at_least = [sigmoid(cutpoint + result.weights[0] * value) for value in standard[:, 0].tolist()]
+        assert at_least == pytest.approx(reference.predict(standard)[:, level:].sum(axis=1), abs=1e-6)
 
 
 def test_ordinal_of_two_levels_is_logistic() -> None:
-    scores, labels = drawn()
+    scores, labels = random_scores()
     assert fitted("ordinal", scores, labels * 3 + 1, good_from=4) == fitted("logistic", scores, labels)
 
 
 def test_levels_count_as_good_from_the_one_that_is_named() -> None:
-    scores, labels = drawn()
+    scores, labels = random_scores()
     assert fitted("logistic", scores, labels + 1, good_from=2) == fitted("logistic", scores, labels)
 
 
@@ -244,5 +246,5 @@ def test_combined_weights_are_those_of_scikit_learn_where_no_sign_binds() -> Non
 def test_only_counts_from_zero_are_taken_by_their_logarithm(
     limits: tuple[float, float], logs: list[bool]
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = random_scores()
     assert fitted("logistic", scores, labels, replace(UP, range=limits)).logs == logs

@@ -191,13 +191,13 @@ def test_what_is_saved_is_read_and_gives_the_same(tmp_path: Path, better: str) -
     scores = scores if better == "higher" else 1 - scores
     result = calibrated(tmp_path, scores, labels, better=better)
     result.save(tmp_path / "saved.json")
-    saved = load_calibration(tmp_path / "saved.json")
-    assert saved == result.calibration
-    assert (saved.version, saved.method) == (2, "multinomial")
-    assert saved.figures["accuracy"] == result.figures.levels.accuracy
-    limit = threshold(saved)
+    loaded_calibration = load_calibration(tmp_path / "saved.json")
+    assert loaded_calibration == result.calibration
+    assert (loaded_calibration.version, loaded_calibration.method) == (2, "multinomial")
+    assert loaded_calibration.figures["accuracy"] == result.figures.levels.accuracy
+    limit = threshold(loaded_calibration)
     assert limit == result.figures.threshold
-    assert probability(saved.curve, [limit]) == pytest.approx(saved.cut, abs=1e-9)
+    assert probability(loaded_calibration.curve, [limit]) == pytest.approx(loaded_calibration.cut, abs=1e-9)
     lines = "\n".join(describe(result.figures))
     for name in ("log loss of levels", "accuracy of levels", "weighted kappa", "level calibration error"):
         assert name in lines

@@ -22,7 +22,7 @@ from pytest_evalstudio.scoring.calibration.curve import probability
 from pytest_evalstudio.scoring.calibration.file import load_calibration
 from pytest_evalstudio.stats.risk_rule import RiskRule
 from pytest_evalstudio.text.figures import figure, percent
-from support.labelled import drawn, write_labels, write_record
+from support.labelled import scores_and_labels, write_labels, write_record
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ def labelled(table: Scores, labels: np.ndarray) -> Labels:
     return {identity[1:]: int(label) for identity, label in zip(table.answers, labels, strict=True)}
 
 
-def made(scores: np.ndarray, labels: np.ndarray, *, each: int = 1, **options: Any) -> Calibrated:
+def calibration_of(scores: np.ndarray, labels: np.ndarray, *, each: int = 1, **options: Any) -> Calibrated:
     metric = {name: options.pop(name) for name in ("range", "better") if name in options}
     table = answers(scores, each=each, **metric)
     return calibrate(table, labelled(table, labels), ["e0.m"], **options)
@@ -67,7 +67,7 @@ def rag(seed: int, count: int = 300, share: float = 0.8) -> tuple[np.ndarray, np
 
 def test_the_default_balances_both_errors_where_even_odds_let_bad_answers_pass() -> None:
     scores, labels = rag(0)
-    calibrated = made(scores, labels)
+    calibrated = calibration_of(scores, labels)
     figures, saved = calibrated.figures, calibrated.calibration
     assert saved is not None
     assert figures.decision.rule == "balanced"
@@ -83,7 +83,7 @@ def test_a_limit_holds_on_new_answers(limit: float) -> None:
     errors, promised = [], []
     for seed in range(4):
         scores, labels = rag(seed)
-        calibrated = made(scores, labels, rule=RiskRule(rule="max_type_ii", limit=limit))
+        calibrated = calibration_of(scores, labels, rule=RiskRule(rule="max_type_ii", limit=limit))
         new, truth = rag(100 + seed, 2000)
         errors.append((new >= calibrated.figures.threshold)[~truth].mean())
         promised.append(calibrated.figures.type_2)
@@ -92,14 +92,16 @@ def test_a_limit_holds_on_new_answers(limit: float) -> None:
 
 
 def test_type_i_may_be_limited_instead() -> None:
-    figures = made(*rag(1), rule=RiskRule(rule="max_type_i", limit=0.05)).figures
+    figures = calibration_of(*rag(1), rule=RiskRule(rule="max_type_i", limit=0.05)).figures
     assert figures.type_1 <= 0.07
     assert figures.type_2 > figures.type_1
 
 
 def test_costs_move_the_threshold() -> None:
     scores, labels = rag(2)
-    cheap, dear = (made(scores, labels, rule=risk_rule(cost=cost)).figures for cost in ("1:1", "1:20"))
+    cheap, dear = (
+        calibration_of(scores, labels, rule=risk_rule(cost=cost)).figures for cost in ("1:1", "1:20")
+    )
     assert dear.threshold > cheap.threshold
     assert dear.type_2 < cheap.type_2
     expected = dear.expected
@@ -107,12 +109,12 @@ def test_costs_move_the_threshold() -> None:
     assert expected.cost_per_1000 == pytest.approx(wrong)
     low, high = expected.cost_per_1000_interval
     assert low < expected.cost_per_1000 < high
-    assert made(scores, labels).figures.expected.cost_per_1000 is None
+    assert calibration_of(scores, labels).figures.expected.cost_per_1000 is None
 
 
 def test_the_expected_use_follows_from_errors_and_the_share_of_bad_answers() -> None:
     scores, labels = rag(3)
-    figures = made(scores, labels).figures
+    figures = calibration_of(scores, labels).figures
     bad = 1 - labels.mean()
     assert figures.expected.misses_per_1000 == pytest.approx(1000 * bad * figures.type_2)
     assert figures.expected.flagged == pytest.approx(bad * (1 - figures.type_2) + (1 - bad) * figures.type_1)
@@ -122,7 +124,7 @@ def test_an_unattainable_limit_is_refused_with_the_best_that_there_is() -> None:
     scores, labels = rag(4)
     scores[:40] = 1.0
     labels[:10] = False
-    calibrated = made(scores, labels, rule=RiskRule(rule="max_type_ii", limit=0.01))
+    calibrated = calibration_of(scores, labels, rule=RiskRule(rule="max_type_ii", limit=0.01))
     (refusal,) = calibrated.figures.refusals
     assert refusal.code == RefusalCode.TARGET_UNATTAINABLE
     assert refusal.text.startswith(
@@ -135,21 +137,21 @@ def test_an_unattainable_limit_is_refused_with_the_best_that_there_is() -> None:
 
 def test_labels_against_the_direction_are_refused() -> None:
     scores, labels = rag(5)
-    codes = [refusal.code for refusal in made(1 - scores, labels).figures.refusals]
+    codes = [refusal.code for refusal in calibration_of(1 - scores, labels).figures.refusals]
     assert RefusalCode.AGAINST_DIRECTION in codes
-    assert made(1 - scores, labels, better="lower").figures.is_accepted
+    assert calibration_of(1 - scores, labels, better="lower").figures.is_accepted
 
 
 def test_a_threshold_beyond_the_range_is_refused() -> None:
     scores, labels = rag(6)
-    calibrated = made(scores * 3, labels, range=(0.0, 1.0))
+    calibrated = calibration_of(scores * 3, labels, range=(0.0, 1.0))
     assert [refusal.code for refusal in calibrated.figures.refusals] == [RefusalCode.THRESHOLD_OUT_OF_RANGE]
     assert "is outside the metric's range, 0 to 1" in calibrated.figures.refusals[0].text
 
 
 @pytest.mark.parametrize("each", [1, 4])
 def test_labels_that_have_nothing_to_do_with_scores_are_refused(each: int) -> None:
-    assert accepted(each, range(6)) <= 1
+    assert accepted_count(each, range(6)) <= 1
 
 
 @pytest.mark.slow
@@ -157,16 +159,16 @@ def test_labels_that_have_nothing_to_do_with_scores_are_refused(each: int) -> No
 def test_at_most_one_in_twenty_permuted_calibrations_is_accepted(each: int) -> None:
     # 5 % of 40, and one and a half standard errors. Without the comparison of the area's interval with 0.5,
     # 10 (each = 1) and 13 (each = 4) of these calibrations are accepted.
-    assert accepted(each, range(1000, 1040)) <= 4
+    assert accepted_count(each, range(1000, 1040)) <= 4
 
 
-def accepted(each: int, seeds: range) -> int:
+def accepted_count(each: int, seeds: range) -> int:
     """Return the number of accepted calibrations by labels that are permuted."""
     count = 0
     for seed in seeds:
         scores, labels = rag(seed, 80, 0.6)
         permuted = np.random.default_rng(seed).permutation(labels)
-        figures = made(scores, permuted, each=each, seed=seed).figures
+        figures = calibration_of(scores, permuted, each=each, seed=seed).figures
         count += figures.is_accepted
         assert figures.is_accepted or {refusal.code for refusal in figures.refusals} & {
             RefusalCode.AUC_HOLDS_HALF,
@@ -189,10 +191,10 @@ def test_permuted_labels_of_several_metrics_are_refused() -> None:
 
 def test_answers_to_the_same_question_make_intervals_wider() -> None:
     scores, labels = rag(7)
-    apart = made(scores, labels).figures
-    together = made(np.repeat(scores, 4), np.repeat(labels, 4), each=4).figures
-    width = asdict(together)["type_2_interval"][1] - asdict(together)["type_2_interval"][0]
-    assert width > 0.75 * (apart.type_2_interval[1] - apart.type_2_interval[0])
+    unique_figures = calibration_of(scores, labels).figures
+    cluster_figures = calibration_of(np.repeat(scores, 4), np.repeat(labels, 4), each=4).figures
+    width = asdict(cluster_figures)["type_2_interval"][1] - asdict(cluster_figures)["type_2_interval"][0]
+    assert width > 0.75 * (unique_figures.type_2_interval[1] - unique_figures.type_2_interval[0])
 
 
 def test_areas_in_sample_and_cross_validated_are_told_apart() -> None:
@@ -213,8 +215,8 @@ def test_a_combined_score_that_is_no_better_than_one_metric_is_named() -> None:
     noisy = [scores + rng.normal(0, 0.6, 100) for _ in range(4)]
     table = answers(scores, *noisy, range=(-np.inf, np.inf))
     figures = calibrate(table, labelled(table, labels), list(table.columns)).figures
-    named = any("is no better than the best single metric" in note for note in figures.notes)
-    assert named == (figures.auc_cross_validated <= figures.best_single_auc)
+    is_noted = any("is no better than the best single metric" in note for note in figures.notes)
+    assert is_noted == (figures.auc_cross_validated <= figures.best_single_auc)
 
 
 @pytest.mark.slow
@@ -222,10 +224,12 @@ def test_sets_cover_good_and_bad_answers_by_default() -> None:
     good, bad, marginal_bad = [], [], []
     for seed in range(4):
         scores, labels = rag(seed, 300)
-        conformal = made(scores, labels).figures.conformal
+        conformal = calibration_of(scores, labels).figures.conformal
         good.append(conformal.coverage_good)
         bad.append(conformal.coverage_bad)
-        marginal_bad.append(made(scores, labels, coverage="marginal").figures.conformal.coverage_bad)
+        marginal_bad.append(
+            calibration_of(scores, labels, coverage="marginal").figures.conformal.coverage_bad
+        )
     assert np.mean(good) == pytest.approx(0.9, abs=0.03)
     assert np.mean(bad) == pytest.approx(0.9, abs=0.05)
     assert np.mean(marginal_bad) < 0.75
@@ -233,7 +237,7 @@ def test_sets_cover_good_and_bad_answers_by_default() -> None:
 
 def test_too_few_bad_labels_for_their_sets_are_named() -> None:
     scores, labels = rag(10, 60)
-    conformal = made(scores, labels)
+    conformal = calibration_of(scores, labels)
     assert conformal.calibration.conformal.quantile_bad == 1.0
     assert any(
         note.startswith("too few labels of bad answers: every conformal set holds bad")
@@ -253,9 +257,14 @@ def test_levels_have_sets_of_their_own(tmp_path: Path) -> None:
     assert min(levels.by_level.values()) > 0.8
     assert 1 <= levels.mean_size < 3
     calibrated.save(tmp_path / "c.json")
-    saved = load_calibration(tmp_path / "c.json")
+    loaded_calibration = load_calibration(tmp_path / "c.json")
     high, middle = (
-        conformal_set(saved.conformal, probability(saved.curve, [score]), saved.curve, [score])
+        conformal_set(
+            loaded_calibration.conformal,
+            probability(loaded_calibration.curve, [score]),
+            loaded_calibration.curve,
+            [score],
+        )
         for score in (0.99, 0.5)
     )
     assert high.levels == (3,)
@@ -275,7 +284,7 @@ def test_levels_have_sets_of_their_own(tmp_path: Path) -> None:
 def test_targets_that_make_no_sense_are_usage_errors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     files = [str(write_record(tmp_path, scores)), str(write_labels(tmp_path / "labels.csv", labels))]
     try:
         status = main(["calibrate", *files, "--metric", "quality", *arguments])
@@ -288,13 +297,13 @@ def test_targets_that_make_no_sense_are_usage_errors(
 def test_the_command_states_the_rule_and_saves_the_cut(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record, path = str(write_record(tmp_path, scores)), str(write_labels(tmp_path / "labels.csv", labels))
     saved = tmp_path / "c.json"
     command = ["calibrate", record, path, "--metric", "quality"]
     assert main([*command, "--max-type-ii", "0.2", "-o", str(saved)]) == 0
-    printed = capsys.readouterr().out
-    assert "type II at most 0.2, smallest type I; answers pass from a probability of" in printed
+    output = capsys.readouterr().out
+    assert "type II at most 0.2, smallest type I; answers pass from a probability of" in output
     assert load_calibration(saved).decision.limit == 0.2
     assert main([*command, "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
@@ -304,15 +313,15 @@ def test_the_command_states_the_rule_and_saves_the_cut(
 
 
 def test_the_command_refuses_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    scores, labels = drawn()
+    scores, labels = scores_and_labels()
     record = str(write_record(tmp_path, scores))
     path = str(write_labels(tmp_path / "labels.csv", [1 - label for label in labels]))
     saved = tmp_path / "c.json"
     command = ["calibrate", record, path, "--metric", "quality"]
     assert main([*command, "-o", str(saved)]) == 1
-    printed = capsys.readouterr()
-    assert "refused: quality.quality (higher is better): the labels go against" in printed.out
-    assert "not written, because the calibration is refused" in printed.err
+    output = capsys.readouterr()
+    assert "refused: quality.quality (higher is better): the labels go against" in output.out
+    assert "not written, because the calibration is refused" in output.err
     assert not saved.exists()
     assert main([*command, "--json"]) == 1
     figures = json.loads(capsys.readouterr().out)
@@ -350,7 +359,7 @@ def weak(seed: int, count: int = 400) -> tuple[Any, Any]:
     ],
 )
 def test_a_limit_at_the_price_of_most_other_answers_is_refused(rule: Any, name: str, result: str) -> None:
-    figures = made(*weak(0), rule=RiskRule(rule=rule, limit=0.1)).figures
+    figures = calibration_of(*weak(0), rule=RiskRule(rule=rule, limit=0.1)).figures
     (refusal,) = figures.refusals
     price = figures.type_1 if rule == "max_type_ii" else figures.type_2
     assert price > 0.5
@@ -361,14 +370,14 @@ def test_a_limit_at_the_price_of_most_other_answers_is_refused(rule: Any, name: 
 
 
 def test_a_limit_with_a_fair_price_is_accepted() -> None:
-    figures = made(*rag(1), rule=RiskRule(rule="max_type_ii", limit=0.1)).figures
+    figures = calibration_of(*rag(1), rule=RiskRule(rule="max_type_ii", limit=0.1)).figures
     assert (figures.type_1 < 0.5, figures.refusals) == (True, ())
 
 
 @pytest.mark.parametrize(("cost", "verdict"), [("1:12", "fails"), ("12:1", "passes")])
 def test_costs_that_a_rule_without_scores_meets_as_cheaply_are_named(cost: str, verdict: str) -> None:
     scores, labels = weak(0)
-    figures = made(scores, labels, rule=risk_rule(cost=cost)).figures
+    figures = calibration_of(scores, labels, rule=risk_rule(cost=cost)).figures
     expected = figures.expected
     type_i, type_ii = map(float, cost.split(":"))
     by_hand = min(1000 * type_i * labels.mean(), 1000 * type_ii * (~labels).mean())
@@ -380,7 +389,7 @@ def test_costs_that_a_rule_without_scores_meets_as_cheaply_are_named(cost: str, 
 
 
 def test_costs_that_scores_lower_are_accepted() -> None:
-    figures = made(*rag(2), rule=risk_rule(cost="1:3")).figures
+    figures = calibration_of(*rag(2), rule=risk_rule(cost="1:3")).figures
     assert figures.refusals == ()
     assert figures.expected.cost_per_1000 < figures.expected.trivial_cost_per_1000
 
@@ -396,9 +405,9 @@ def test_labels_choose_the_metric_that_agrees_with_them() -> None:
     assert figures.is_accepted
     assert saved is not None
     assert [metric.evaluator for metric in saved.metrics] == ["e1"]
-    alone = calibrate(table, labelled(table, labels), ["e1.m"])
-    assert alone.calibration is not None
-    assert saved.curve == alone.calibration.curve
+    single_metric = calibrate(table, labelled(table, labels), ["e1.m"])
+    assert single_metric.calibration is not None
+    assert saved.curve == single_metric.calibration.curve
 
 
 def test_labels_choose_among_metrics_whose_lower_scores_are_better() -> None:

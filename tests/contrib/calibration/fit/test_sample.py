@@ -81,9 +81,9 @@ def test_the_higher_of_two_levels_is_good(
 
 
 def test_of_three_levels_the_good_ones_must_be_named() -> None:
-    with pytest.raises(ConfigurationError) as caught:
+    with pytest.raises(ConfigurationError) as exc_info:
         of(table(0.1, 0.2, 0.3), labels(1, 2, 3))
-    assert str(caught.value) == (
+    assert str(exc_info.value) == (
         "labels have the levels 1, 2, 3: give the lowest level that counts as good, e.g. --good 3"
     )
 
@@ -91,9 +91,9 @@ def test_of_three_levels_the_good_ones_must_be_named() -> None:
 def test_a_label_of_answers_in_two_files_is_refused() -> None:
     scores = table(0.1, 0.2, 0.3)
     add(scores, "k1", 0.5, file="g")
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as exc_info:
         of(scores, labels(0, 1))
-    assert str(caught.value) == (
+    assert str(exc_info.value) == (
         "'k1' of model 'm' is in 'f' and 'g', so it is unclear which one its label belongs to; give the"
         " results of one file, or make keys unique"
     )
@@ -101,9 +101,9 @@ def test_a_label_of_answers_in_two_files_is_refused() -> None:
 
 
 def test_labels_of_other_results_are_shown_beside_the_results() -> None:
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError) as exc_info:
         of(table(0.1), {("x", "y"): 1})
-    assert str(caught.value) == (
+    assert str(exc_info.value) == (
         "no label belongs to an answer in the results: they have e.g. key 'k0', model_key 'm'; the labels"
         " have e.g. key 'x', model_key 'y'"
     )
@@ -113,10 +113,10 @@ def test_labels_of_other_results_are_shown_beside_the_results() -> None:
 
 def test_too_few_labels_are_named_by_kind() -> None:
     scores = table(*(number / 40 for number in range(40)), None, None)
-    few = of(scores, labels(*[0] * 36, *[1] * 6) | {("gone", "m"): 1, ("too", "m"): 1})
-    with pytest.raises(TooFewLabels) as caught:
-        few.check(0.1, 0)
-    assert str(caught.value) == (
+    small_sample = of(scores, labels(*[0] * 36, *[1] * 6) | {("gone", "m"): 1, ("too", "m"): 1})
+    with pytest.raises(TooFewLabels) as exc_info:
+        small_sample.check(0.1, 0)
+    assert str(exc_info.value) == (
         "4 good and 36 bad labelled answers are too few: label at least 28 answers (required by alpha ="
         " 0.1), including 10 good and 10 bad ones (2 labels are of answers that are not in the results; 2"
         " answers have no score by e.m); 6 good answers are missing"
@@ -134,6 +134,6 @@ def test_answers_to_few_questions_cannot_be_divided() -> None:
 
 
 def test_with_a_high_alpha_the_labels_of_each_kind_decide_how_many_there_must_be() -> None:
-    few = of(table(*(number / 20 for number in range(19))), labels(*[0] * 15, *[1] * 4))
+    small_sample = of(table(*(number / 20 for number in range(19))), labels(*[0] * 15, *[1] * 4))
     with pytest.raises(TooFewLabels, match="label at least 20 answers"):
-        few.check(0.3, 0)
+        small_sample.check(0.3, 0)

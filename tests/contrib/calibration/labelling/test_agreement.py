@@ -13,23 +13,25 @@ from pytest_evalstudio.stats.agreement import krippendorff_alpha
 
 
 def test_figures_of_two_raters() -> None:
-    one, other = [1, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, 1]
+    first_labels, other = [1, 1, 0, 0, 1, 0], [1, 0, 0, 0, 1, 1]
     labels = [
         Label(key=str(at), model_key="m", label=label, rater=rater)
-        for rater, said in (("al", one), ("bo", other))
-        for at, label in enumerate(said)
+        for rater, levels in (("al", first_labels), ("bo", other))
+        for at, label in enumerate(levels)
     ]
     result = agreement([*labels, Label(key="alone", model_key="m", label=1, rater="al")])
     assert result.raters == {"al": 7, "bo": 6}
     assert result.shared == 6
     assert result.percent == pytest.approx(4 / 6)
-    assert result.cohen_kappa == pytest.approx(cohen_kappa_score(one, other))
-    assert result.krippendorff_alpha == pytest.approx(krippendorff_alpha(list(zip(one, other, strict=True))))
+    assert result.cohen_kappa == pytest.approx(cohen_kappa_score(first_labels, other))
+    assert result.krippendorff_alpha == pytest.approx(
+        krippendorff_alpha(list(zip(first_labels, other, strict=True)))
+    )
 
 
 def test_three_raters_agree_by_pairs() -> None:
-    said = {"al": 5, "bo": 4, "cy": 1}
-    labels = [Label(key="a", model_key="m", label=level, rater=rater) for rater, level in said.items()]
+    levels = {"al": 5, "bo": 4, "cy": 1}
+    labels = [Label(key="a", model_key="m", label=level, rater=rater) for rater, level in levels.items()]
     result = agreement(labels, good_from=4)
     assert result.percent == pytest.approx(
         sum(a == b for a, b in itertools.combinations([True, True, False], 2)) / 3
@@ -49,13 +51,13 @@ def test_one_rater_agrees_with_nobody() -> None:
 
 def test_an_adjudicator_decides_and_is_no_rater() -> None:
     """Two raters agree on a and b, and are divided on c, d and e, of which c is decided as good."""
-    said = {
+    ratings = {
         "al": {"a": 1, "b": 0, "c": 1, "d": 1, "e": 1},
         "bo": {"a": 1, "b": 0, "c": 0, "d": 0, "e": 0},
     }
     labels = [
         Label(key=key, model_key="m", label=label, rater=rater)
-        for rater, by_key in said.items()
+        for rater, by_key in ratings.items()
         for key, label in by_key.items()
     ]
     before = agreement(labels)

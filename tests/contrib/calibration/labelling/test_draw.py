@@ -18,59 +18,61 @@ from support.labelled_answers import candidate
 
 
 def candidates(count: int = 100, topics: int = 4) -> list[LabelledCase]:
-    places = np.random.default_rng(5).random(count)
+    positions = np.random.default_rng(5).random(count)
     return [
         candidate(f"k{at:03}", "m", place=float(place), topic=str(at % topics))
-        for at, place in enumerate(places)
+        for at, place in enumerate(positions)
     ]
 
 
-def logistic(those: Sequence[LabelledCase], cut: float) -> Any:
+def logistic(those: Sequence[LabelledCase], cutoff: float) -> Any:
     """A curve that does not depend on labels."""
-    return lambda rows: np.array([1 / (1 + np.exp(-20 * (one.place - cut))) for one in those])
+    return lambda rows: np.array([1 / (1 + np.exp(-20 * (case.place - cutoff))) for case in those])
 
 
-def drawn(those: Sequence[LabelledCase], labelled: set[int] | None = None, **options: Any) -> list[Drawn]:
+def draw_cases(
+    those: Sequence[LabelledCase], labelled: set[int] | None = None, **options: Any
+) -> list[Drawn]:
     results = {"size": 40, "rounds": 4, "seed": 0, "probabilities": logistic(those, 0.5), **options}
     return draw(those, labelled or set(), **results)
 
 
 def all_rounds(those: Sequence[LabelledCase], **options: Any) -> list[Drawn]:
     result: list[Drawn] = []
-    while len(more := drawn(those, {one.at for one in result}, **options)) > len(result):
+    while len(more := draw_cases(those, {entry.at for entry in result}, **options)) > len(result):
         result = more
     return result
 
 
 def test_rounds_come_one_after_the_other() -> None:
     those = candidates()
-    first = drawn(those)
-    assert [one.round for one in first] == [1] * 10
-    assert drawn(those, {one.at for one in first[:9]}) == first
-    second = drawn(those, {one.at for one in first})
+    first = draw_cases(those)
+    assert [entry.round for entry in first] == [1] * 10
+    assert draw_cases(those, {entry.at for entry in first[:9]}) == first
+    second = draw_cases(those, {entry.at for entry in first})
     assert second[:10] == first
-    assert [one.round for one in second[10:]] == [2] * 10
+    assert [entry.round for entry in second[10:]] == [2] * 10
 
 
 @pytest.mark.parametrize(("size", "rounds"), [(40, 4), (41, 3), (40, 1), (99, 7), (100, 2)])
 def test_half_of_each_sample_is_for_the_quantile(size: int, rounds: int) -> None:
     result = all_rounds(candidates(), size=size, rounds=rounds)
-    assert len({one.at for one in result}) == len(result) == size
-    assert Counter(one.part for one in result) == {"conformal": -(-size // 2), "curve": size // 2}
-    counts = Counter(one.round for one in result)
+    assert len({entry.at for entry in result}) == len(result) == size
+    assert Counter(entry.part for entry in result) == {"conformal": -(-size // 2), "curve": size // 2}
+    counts = Counter(entry.round for entry in result)
     assert max(counts.values()) - min(counts.values()) <= 1
 
 
 def test_what_is_drawn_at_random_depends_on_neither_scores_nor_labels() -> None:
     those = candidates()
-    mirrored = [candidate(one.key, one.model_key, place=1 - one.place, topic="") for one in those]
+    mirrored = [candidate(case.key, case.model_key, place=1 - case.place, topic="") for case in those]
     parts = [
         {
-            one.at
-            for one in all_rounds(population, probabilities=logistic(population, cut))
-            if one.part == "conformal"
+            entry.at
+            for entry in all_rounds(population, probabilities=logistic(population, cutoff))
+            if entry.part == "conformal"
         }
-        for population, cut in ((those, 0.5), (those, 0.9), (mirrored, 0.2))
+        for population, cutoff in ((those, 0.5), (those, 0.9), (mirrored, 0.2))
     ]
     assert parts[0] == parts[1] == parts[2]
 
@@ -79,10 +81,10 @@ def test_it_is_a_random_sample() -> None:
     """Over many seeds each answer is drawn as often as any other."""
     those = candidates(50)
     counts = Counter(
-        one.at
+        entry.at
         for seed in range(400)
-        for one in drawn(those, size=20, rounds=1, seed=seed)
-        if one.part == "conformal"
+        for entry in draw_cases(those, size=20, rounds=1, seed=seed)
+        if entry.part == "conformal"
     )
     # each is drawn with a probability of 0.2: 80 times, standard deviation 8
     assert set(counts) == set(range(50))
@@ -92,53 +94,55 @@ def test_it_is_a_random_sample() -> None:
 
 def test_the_first_round_is_spread_over_scores_and_topics() -> None:
     those = candidates(400)
-    spread = [one for one in drawn(those, size=40, rounds=2) if one.part == "curve"]
-    assert {one.reason for one in spread} == {"spread"}
-    assert sorted(int(those[one.at].place * 10) for one in spread) == list(range(10))
-    assert len({those[one.at].topic for one in spread}) > 1
+    spread = [entry for entry in draw_cases(those, size=40, rounds=2) if entry.part == "curve"]
+    assert {entry.reason for entry in spread} == {"spread"}
+    assert sorted(int(those[entry.at].place * 10) for entry in spread) == list(range(10))
+    assert len({those[entry.at].topic for entry in spread}) > 1
 
 
 def test_later_rounds_are_uncertain_but_for_one_in_five() -> None:
     those = candidates(400)
     result = all_rounds(those, size=40, rounds=2)
-    later = [one for one in result if one.round == 2 and one.part == "curve"]
-    assert Counter(one.reason for one in later) == {"uncertain": 8, "random": 2}
-    doubtful = [those[one.at].place for one in later if one.reason == "uncertain"]
+    second_round = [entry for entry in result if entry.round == 2 and entry.part == "curve"]
+    assert Counter(entry.reason for entry in second_round) == {"uncertain": 8, "random": 2}
+    doubtful = [those[entry.at].place for entry in second_round if entry.reason == "uncertain"]
     assert max(abs(place - 0.5) for place in doubtful) < 0.05
 
 
 def test_without_a_curve_later_rounds_are_spread() -> None:
     assert {
-        one.reason for one in all_rounds(candidates(), probabilities=lambda rows: None) if one.part == "curve"
+        entry.reason
+        for entry in all_rounds(candidates(), probabilities=lambda rows: None)
+        if entry.part == "curve"
     } == {"spread"}
 
 
 def test_what_is_labelled_stays_when_the_curve_changes() -> None:
     those = candidates(200)
     complete = all_rounds(those)
-    labelled = {one.at for one in complete}
-    again = drawn(those, labelled, probabilities=logistic(those, 0.8))
-    assert {one.at for one in again} == labelled
-    more = drawn(those, labelled, size=60, rounds=6, probabilities=logistic(those, 0.8))
-    assert labelled < {one.at for one in more}
+    labelled = {entry.at for entry in complete}
+    second_draw = draw_cases(those, labelled, probabilities=logistic(those, 0.8))
+    assert {entry.at for entry in second_draw} == labelled
+    more = draw_cases(those, labelled, size=60, rounds=6, probabilities=logistic(those, 0.8))
+    assert labelled < {entry.at for entry in more}
 
 
 def test_what_is_labelled_stays_when_answers_come_and_go() -> None:
     those = candidates(200)
-    order = {one.at for one in all_rounds(those) if one.part == "conformal"}
+    order = {entry.at for entry in all_rounds(those) if entry.part == "conformal"}
     fewer = those[:-4]
-    kept = {one.at for one in all_rounds(fewer) if one.part == "conformal"}
-    assert len(order & kept) >= len(order) - 4
+    remaining = {entry.at for entry in all_rounds(fewer) if entry.part == "conformal"}
+    assert len(order & remaining) >= len(order) - 4
 
 
 def test_more_labels_than_answers_are_all_of_them() -> None:
     result = all_rounds(candidates(25))
-    assert {one.at for one in result} == set(range(25))
+    assert {entry.at for entry in result} == set(range(25))
 
 
 def test_two_answers_of_one_score() -> None:
-    same = [candidate(str(at), "m", place=1.0) for at in range(30)]
-    assert len(all_rounds(same, size=20, rounds=2, probabilities=lambda rows: np.full(30, 0.5))) == 20
+    ties = [candidate(str(at), "m", place=1.0) for at in range(30)]
+    assert len(all_rounds(ties, size=20, rounds=2, probabilities=lambda rows: np.full(30, 0.5))) == 20
 
 
 @pytest.mark.slow
@@ -170,7 +174,9 @@ def test_the_sets_cover_new_answers_though_the_curve_was_fitted_where_it_is_unce
             )
 
         result = all_rounds(those, seed=seed, rounds=rounds, probabilities=curve)
-        rows, others = ([one.at for one in result if one.part == part] for part in ("curve", "conformal"))
+        rows, others = (
+            [entry.at for entry in result if entry.part == part] for part in ("curve", "conformal")
+        )
         fitted = fit(
             "logistic", scores[rows][:, None], good[rows].astype(int), good_from=1, metrics=[metric], seed=0
         )
@@ -184,5 +190,5 @@ def test_the_sets_cover_new_answers_though_the_curve_was_fitted_where_it_is_unce
 
 def test_of_eleven_labels_for_the_curve_three_are_random() -> None:
     """One in five, and one for the rest of them."""
-    second = [one for one in all_rounds(candidates(), size=44, rounds=2) if one.round == 2]
-    assert Counter(one.reason for one in second if one.part == "curve") == {"random": 3, "uncertain": 8}
+    second = [entry for entry in all_rounds(candidates(), size=44, rounds=2) if entry.round == 2]
+    assert Counter(entry.reason for entry in second if entry.part == "curve") == {"random": 3, "uncertain": 8}

@@ -62,12 +62,12 @@ def labelling() -> Labelling:
         )
     cases = tuple(replace(candidate(key, "m", place=value), verdict=True) for key, value in SCORES.items())
     population = AnswerPopulation(scores=scores, columns=(), cases=cases, without_score=0)
-    drawn = [
+    draws = [
         Drawn(at=at, round=1, part="conformal" if at in (0, 3) else "curve", reason="random")
         for at in range(len(cases))
     ]
     ratings = [Label(key=key, model_key="m", label=value) for key, value in LABELS.items()]
-    return labelling_of(population, ratings, drawn)
+    return labelling_of(population, ratings, draws)
 
 
 def elements(svg: str, name: str) -> list[ET.Element]:
@@ -145,8 +145,8 @@ def test_several_metrics_have_their_probability_as_axis() -> None:
 
 
 def test_a_threshold_outside_the_scores_is_not_drawn() -> None:
-    inside, outside = (picture(labelling(), calibration(), limit) for limit in (0.5, 9.0))
-    assert len(elements(outside, "line")) == len(elements(inside, "line")) - 1
+    inner_plot, outer_plot = (picture(labelling(), calibration(), limit) for limit in (0.5, 9.0))
+    assert len(elements(outer_plot, "line")) == len(elements(inner_plot, "line")) - 1
 
 
 def test_dots_of_one_label_are_shifted_to_rows() -> None:

@@ -25,13 +25,13 @@ AGREED = agreement([])
 def labelling(good: int, bad: int, curve: int = 0) -> Labelling:
     """Labels of answers drawn at random, and of `curve` bad ones that were drawn by their scores."""
     cases = tuple(candidate(f"k{number:03}", "m", place=0.0) for number in range(good + bad + curve))
-    drawn = [
+    draws = [
         Drawn(at=at, round=1, part="conformal" if at < good + bad else "curve", reason="random")
         for at in range(len(cases))
     ]
     ratings = [Label(key=case.key, model_key="m", label=int(at < good)) for at, case in enumerate(cases)]
     population = AnswerPopulation(scores=Scores(), columns=(), cases=cases, without_score=0)
-    return labelling_of(population, ratings, drawn)
+    return labelling_of(population, ratings, draws)
 
 
 @pytest.fixture(scope="module")

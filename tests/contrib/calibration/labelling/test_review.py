@@ -30,8 +30,8 @@ def labelling(*ratings: Label) -> Labelling:
         for key, (value, verdict) in scores.items()
     )
     population = AnswerPopulation(scores=Scores(), columns=(), cases=cases, without_score=0)
-    drawn = [Drawn(at=at, round=at // 2 + 1, part="curve", reason="spread") for at in (2, 3, 0)]
-    return labelling_of(population, ratings, drawn)
+    draws = [Drawn(at=at, round=at // 2 + 1, part="curve", reason="spread") for at in (2, 3, 0)]
+    return labelling_of(population, ratings, draws)
 
 
 def label(key: str, value: int, rater: str = "al") -> Label:
@@ -70,6 +70,6 @@ def test_without_a_calibration_no_answer_is_uncertain() -> None:
 
 
 def test_a_labelled_answer_is_not_uncertain() -> None:
-    drawn = [Drawn(at=1, round=1, part="curve", reason="spread")]
-    state = labelling_of(labelling().population, [label("open", 1)], drawn)
+    draws = [Drawn(at=1, round=1, part="curve", reason="spread")]
+    state = labelling_of(labelling().population, [label("open", 1)], draws)
     assert to_review(state, CALIBRATION) == []

@@ -71,8 +71,8 @@ def test_a_sample_has_the_probability_of_each_answer() -> None:
 
 
 def test_long_texts_are_cut_for_the_spreadsheet() -> None:
-    whole, long = replace(CASE, answer="x" * LONGEST_CELL), replace(CASE, answer="x" * (LONGEST_CELL + 1))
-    texts = [row["answer"] for row in rows(sheet([whole, long], []))]
+    full_case, long = replace(CASE, answer="x" * LONGEST_CELL), replace(CASE, answer="x" * (LONGEST_CELL + 1))
+    texts = [row["answer"] for row in rows(sheet([full_case, long], []))]
     assert texts == ["x" * LONGEST_CELL, "x" * LONGEST_CELL + "…"]
 
 

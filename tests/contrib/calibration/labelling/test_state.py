@@ -20,10 +20,10 @@ def labelled(folder: Path, labels: dict[str, int]) -> Labelling:
     record = record_of(folder, [0.1, 0.3, 0.5, 0.7, 0.9, 0.95])
     population = choose_population(record, read_scores([record]), ["quality.quality"])
     at = {key: number for number, key in enumerate(f"k{number:03}" for number in range(6))}
-    drawn = [Drawn(at=at[key], round=1, part="conformal", reason="random") for key in RANDOM]
-    drawn += [Drawn(at=at[key], round=1, part="curve", reason="uncertain") for key in FOR_CURVE]
+    draws = [Drawn(at=at[key], round=1, part="conformal", reason="random") for key in RANDOM]
+    draws += [Drawn(at=at[key], round=1, part="curve", reason="uncertain") for key in FOR_CURVE]
     ratings = [Label(key=key, model_key="m-one", label=label) for key, label in labels.items()]
-    return labelling_of(population, ratings, drawn)
+    return labelling_of(population, ratings, draws)
 
 
 def test_labels_for_the_curve_are_not_among_those_drawn_at_random(tmp_path: Path) -> None:
@@ -64,9 +64,9 @@ def test_rounds_are_drawn_until_all_labels_are_given(tmp_path: Path) -> None:
     first = rated(state)
     state = labelling(population, first, size=20, rounds=2, seed=1)
     assert (len(state.drawn), state.done, state.is_complete) == (20, 10, False)
-    later = [each.reason for each in state.drawn if each.round == 2 and each.part == "curve"]
-    assert "uncertain" in later, "the curve of the first round's labels draws the second"
-    assert "spread" not in later
+    reasons = [each.reason for each in state.drawn if each.round == 2 and each.part == "curve"]
+    assert "uncertain" in reasons, "the curve of the first round's labels draws the second"
+    assert "spread" not in reasons
     state = labelling(population, rated(state), size=20, rounds=2, seed=1)
     assert (state.done, state.is_complete, state.is_exhaustive) == (20, True, False)
     results = state.results()
@@ -94,10 +94,12 @@ def test_labels_that_do_not_count_are_counted_by_their_reason(tmp_path: Path) ->
     record = record_of(tmp_path, drawn_scores(20))
     population = choose_population(record, read_scores([record]), ["quality.quality"])
     state = labelling(population, [], size=4, rounds=1, seed=1)
-    everything = labelling(population, [], size=20, rounds=1, seed=1)
-    shown = {each.at for each in state.drawn}
-    later = next(each for each in everything.drawn if each.part == "conformal" and each.at not in shown)
-    other = population.cases[later.at]
+    full_state = labelling(population, [], size=20, rounds=1, seed=1)
+    positions = {each.at for each in state.drawn}
+    next_entry = next(
+        each for each in full_state.drawn if each.part == "conformal" and each.at not in positions
+    )
+    other = population.cases[next_entry.at]
     first, second, *_ = rated(state)
     ratings = [
         first,

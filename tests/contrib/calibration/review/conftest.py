@@ -14,7 +14,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     """Opens a page that is ready; at the end nothing but its own server may have been asked, and nothing may
     have complained.
     """
-    opened: list[tuple[Any, list[str]]] = []
+    pages: list[tuple[Any, list[str]]] = []
 
     def open_page(address: str, **context: Any) -> Any:
         where = chromium.new_context(
@@ -22,21 +22,21 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         )
         where.set_default_timeout(60_000)
         page, trouble = where.new_page(), []
-        own = re.match(r"http://[^/]+/", address)
-        assert own is not None
+        origin = re.match(r"http://[^/]+/", address)
+        assert origin is not None
         page.on(
             "request",
-            lambda request: None if request.url.startswith(own.group()) else trouble.append(request.url),
+            lambda request: None if request.url.startswith(origin.group()) else trouble.append(request.url),
         )
         page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("console", lambda message: trouble.append(message.text))
         page.goto(address)
         page.locator("#case, #finished").locator("visible=true").wait_for()
-        opened.append((page, trouble))
+        pages.append((page, trouble))
         return page
 
     yield open_page
-    for page, trouble in opened:
+    for page, trouble in pages:
         page.context.close()
         assert [line for line in trouble if "ERR_CONNECTION" not in line] == []

@@ -84,6 +84,6 @@ def session(place: Path, rater: str = "", *, blind: bool = False, **options: Any
     return ReviewSession(ReportAnswers(str(place), **options), rater=rater, blind=blind)
 
 
-def asked(found: ReviewSession) -> list[str]:
+def question_keys(review: ReviewSession) -> list[str]:
     """Keys of the answers that are asked for, in order."""
-    return [case.key for case in found.labelling_state().cases]
+    return [case.key for case in review.labelling_state().cases]

@@ -38,9 +38,9 @@ def test_a_sheet_goes_out_and_comes_back(
         writer.writeheader()
         writer.writerows(rows)
     assert main(["review", flow.name, "--rater", "al", "--import", str(sheet)]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
-        told == f"{sheet}: 9 new labels, 0 changed, 0 as they were\n"
+        output == f"{sheet}: 9 new labels, 0 changed, 0 as they were\n"
         f"9 of 40 answers labelled by al, in {labels_file(flow)}; `evalstudio review {flow.name}` goes on\n"
     )
     assert [(label.key, label.label, label.rater) for label in read_ratings(labels_file(flow))] == [
@@ -126,8 +126,8 @@ def test_it_ends_with_a_sentence(flow: Path, children: Children) -> None:
     with urllib.request.urlopen(address.group(), timeout=LONGEST_WAIT_S) as response:
         assert b"<title>Review of answers</title>" in response.read()
     process.send_signal(signal.SIGINT)
-    printed, errors, status = process.finish()
-    first, _, *lines = printed.splitlines(keepends=True)
+    output, errors, status = process.finish()
+    first, _, *lines = output.splitlines(keepends=True)
     rest = "".join(lines)
     assert first == f"0 of 40 answers labelled by al, in {labels_file(flow)}\n"
     assert (

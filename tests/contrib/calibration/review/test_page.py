@@ -57,7 +57,7 @@ def press(page: Any, key: str) -> None:
     )
 
 
-def shown(page: Any) -> str:
+def key_on_page(page: Any) -> str:
     number = re.search(r"\d+", page.locator("#question").text_content())
     assert number is not None
     return f"k{int(number.group()):03}"
@@ -69,62 +69,62 @@ def test_fifty_labels_by_keyboard_and_a_killed_server(
     path = workflow(tmp_path, sample_size=50, rounds=5)
     process, address = start(path, "--rater", "al")
     page = visit(address)
-    given: dict[str, int] = {}
+    labels: dict[str, int] = {}
 
     def label(upto: int) -> None:
-        while len(given) < upto:
-            key = shown(page)
-            agrees = len(given) % 3 > 0
+        while len(labels) < upto:
+            key = key_on_page(page)
+            agrees = len(labels) % 3 > 0
             page.keyboard.press("v")
             verdict = page.locator("#verdict b").text_content() == "good"
             press(page, "g" if verdict == agrees else "b")
-            given[key] = int(verdict == agrees)
+            labels[key] = int(verdict == agrees)
 
     label(23)
-    last = shown(page)
+    last = key_on_page(page)
     page.keyboard.press("g")  # and nobody waits for the answer
     process.end()
-    kept = {rating.key: rating.label for rating in read_ratings(labels_file(path))}
-    kept.pop(
+    stored_labels = {rating.key: rating.label for rating in read_ratings(labels_file(path))}
+    stored_labels.pop(
         last, None
     )  # it may have reached the disk, or not; either way it was not acknowledged, or is asked no more
-    assert kept == given
+    assert stored_labels == labels
     page.keyboard.press("g")
     page.locator("#trouble").get_by_text("The server cannot be reached").wait_for()
 
     _, address = start(path, "--rater", "al")
     page = visit(address)
-    given = {rating.key: rating.label for rating in read_ratings(labels_file(path))}
-    assert count(page) == len(given) in (23, 24)
+    labels = {rating.key: rating.label for rating in read_ratings(labels_file(path))}
+    assert count(page) == len(labels) in (23, 24)
     label(50)
     page.locator("#finished").get_by_text("pytest bank_workflow.json").wait_for()
-    assert {rating.key: rating.label for rating in read_ratings(labels_file(path))} == given
-    assert len(given) == 50
+    assert {rating.key: rating.label for rating in read_ratings(labels_file(path))} == labels
+    assert len(labels) == 50
     page.get_by_role("button", name="Go through them again").click()
     page.locator("#label-now", has_text="you called it").wait_for()
     assert page.locator("[aria-pressed=true]").locator("visible=true").count() == 1
-    assert given[shown(page)] == int(page.locator("#label-now.good").count() == 1)
+    assert labels[key_on_page(page)] == int(page.locator("#label-now.good").count() == 1)
 
 
 def test_undo_skip_and_moving(tmp_path: Path, start: Start, visit: Callable[..., Any]) -> None:
     path = workflow(tmp_path)
     page = visit(start(path)[1])
-    first = shown(page)
+    first = key_on_page(page)
     page.keyboard.press("s")
     page.locator("#status", has_text="Skipped.").wait_for()
-    second = shown(page)
+    second = key_on_page(page)
     press(page, "g")
     assert {rating.key: rating.label for rating in read_ratings(labels_file(path))} == {second: 1}
     page.keyboard.press("u")
     page.locator("#status", has_text="Undone. 0 of 40.").wait_for()
-    assert (shown(page), read_ratings(labels_file(path))) == (second, [])
+    assert (key_on_page(page), read_ratings(labels_file(path))) == (second, [])
     press(page, "b")
     page.keyboard.press("ArrowLeft")
     page.locator("#label-now", has_text="you called it bad").wait_for()
-    assert shown(page) == second
+    assert key_on_page(page) == second
     page.keyboard.press("k")
     page.locator("#place", has_text="Answer 1 of").wait_for()
-    assert shown(page) == first
+    assert key_on_page(page) == first
     page.keyboard.press("k")
     page.locator("#status", has_text="This is the first answer.").wait_for()
     for _ in range(8):
@@ -207,9 +207,9 @@ def test_uncertain_answers_of_a_report(tmp_path: Path, start: Start, visit: Call
     assert page.locator("#verdict").text_content() == "Is this answer good?"
     page.keyboard.press("v")
     page.locator("#verdict b").wait_for()
-    said = page.locator("#verdict").text_content()
+    sentence = page.locator("#verdict").text_content()
     assert (
-        said == "Calibrated probability of words: 0.52 (good: ≥ 0.5). The metric calls the answer good; "
+        sentence == "Calibrated probability of words: 0.52 (good: ≥ 0.5). The metric calls the answer good; "
         "uncertain: both good and bad are in the 0.9 prediction set. Is this answer good?"
     )
     for key in "bbb":

@@ -73,9 +73,9 @@ def test_a_sample_of_a_budget_corrects_the_pass_rates(
     assert read_inclusion(Path("labels.csv")) == sample
 
     assert main(["review", report, *METRIC, "--estimate"]) == 0
-    first, everything, *models, difference = capsys.readouterr().out.splitlines()
+    first, total, *models, difference = capsys.readouterr().out.splitlines()
     assert first.startswith("quality.quality: 60 labels of 400 answers, drawn by --budget")
-    assert everything.startswith("all answers")
+    assert total.startswith("all answers")
     assert len(models) == 2
     assert "−" in difference
     assert main(["review", report, *METRIC, "--estimate", "--json"]) == 0
@@ -144,7 +144,7 @@ def test_several_raters_and_segments_without_labels_are_named(
 def test_a_sample_stays_as_it_was_drawn(report: str, capsys: pytest.CaptureFixture[str]) -> None:
     options = {"metrics": ["quality.quality"], "budget": 40}
     session = ReviewSession(ReportAnswers(report, **options))  # type: ignore[arg-type]
-    shown = [case.identity for case in session.labelling_state().cases]
+    identities = [case.identity for case in session.labelling_state().cases]
     before = read_inclusion(Path("labels.csv"))
     first = session.labelling_state().drawn[0].at
     answer = session.case(first)["answer_id"]
@@ -152,8 +152,8 @@ def test_a_sample_stays_as_it_was_drawn(report: str, capsys: pytest.CaptureFixtu
     session.label(first, answer, None)
     session.label(session.labelling_state().drawn[1].at, answer_of(session, 1), 0)
     assert read_inclusion(Path("labels.csv")) == before
-    again = ReviewSession(ReportAnswers(report, **options))  # type: ignore[arg-type]
-    assert [case.identity for case in again.labelling_state().cases] == shown
+    second_session = ReviewSession(ReportAnswers(report, **options))  # type: ignore[arg-type]
+    assert [case.identity for case in second_session.labelling_state().cases] == identities
     assert main(["review", report, *METRIC, "--budget", "50", "--export", "sheet.csv"]) == 2
     assert "labels.csv already holds a sample of 40 answers" in capsys.readouterr().err
 

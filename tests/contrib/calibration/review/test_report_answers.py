@@ -18,8 +18,8 @@ from tests.contrib.calibration.review.reports import (
     CHANCES,
     UNCERTAIN,
     add,
-    asked,
     calibrated,
+    question_keys,
     report,
     session,
 )
@@ -32,7 +32,7 @@ def place(tmp_path: Path) -> Path:
 
 def test_uncertain_answers_are_asked_for_the_most_uncertain_first(place: Path) -> None:
     result = session(place)
-    assert asked(result) == UNCERTAIN
+    assert question_keys(result) == UNCERTAIN
     state = result.state()
     assert (state["title"], state["wanted"], state["done"]) == ("Suite: words.calibrated_probability", 3, 0)
     case = result.case(state["cases"][0]["id"])
@@ -40,8 +40,8 @@ def test_uncertain_answers_are_asked_for_the_most_uncertain_first(place: Path) -
     scores = result.scores(case["id"])
     assert scores["verdict"] is True
     assert scores["doubt"] == "uncertain: both good and bad are in the 0.9 prediction set"
-    (shown,) = scores["metrics"]
-    assert (shown["evaluator"], shown["score"], shown["threshold"], shown["passes"]) == (
+    (metric_row,) = scores["metrics"]
+    assert (metric_row["evaluator"], metric_row["score"], metric_row["threshold"], metric_row["passes"]) == (
         "words",
         0.52,
         0.5,
@@ -51,7 +51,7 @@ def test_uncertain_answers_are_asked_for_the_most_uncertain_first(place: Path) -
 
 def test_an_empty_set_is_uncertain_too(tmp_path: Path) -> None:
     result = session(report(tmp_path / "r", {"sure": 0.99, "neither": 0.6}, quantile=0.1))
-    assert asked(result) == ["neither"]
+    assert question_keys(result) == ["neither"]
     assert (
         result.scores(result.state()["cases"][0]["id"])["doubt"]
         == "uncertain: neither good nor bad is in the 0.9 prediction set"
@@ -70,9 +70,9 @@ def test_all_answers_are_asked_for_in_an_order_that_scores_have_no_part_in(tmp_p
     keys = [f"k{number:02}" for number in range(60)]
     up = report(tmp_path / "up", {key: (number + 0.5) / 60 for number, key in enumerate(keys)})
     down = report(tmp_path / "down", {key: 1 - (number + 0.5) / 60 for number, key in enumerate(keys)})
-    order = asked(session(up, every=True))
+    order = question_keys(session(up, every=True))
     assert sorted(order) == keys != order
-    assert asked(session(down, every=True)) == order
+    assert question_keys(session(down, every=True)) == order
     low = sum(int(key[1:]) < 30 for key in order[:30])
     assert 9 <= low <= 21  # 15 on average; beyond these bounds one order in a thousand
 
@@ -80,7 +80,7 @@ def test_all_answers_are_asked_for_in_an_order_that_scores_have_no_part_in(tmp_p
 def test_all_answers_of_a_run_without_a_calibration(tmp_path: Path) -> None:
     record = record_of(tmp_path / "r", [0.1, None, 0.9, 0.5])
     result = session(record.parent, every=True, metrics=["quality.quality"])
-    assert sorted(asked(result)) == ["k000", "k002", "k003"]
+    assert sorted(question_keys(result)) == ["k000", "k002", "k003"]
     assert result.source.advice == ""
     assert (
         result.source.command
@@ -90,7 +90,7 @@ def test_all_answers_of_a_run_without_a_calibration(tmp_path: Path) -> None:
 
 
 def test_the_record_may_be_named_itself(place: Path) -> None:
-    assert asked(session(place / "record.jsonl")) == UNCERTAIN
+    assert question_keys(session(place / "record.jsonl")) == UNCERTAIN
 
 
 def test_labels_are_kept_as_calibrate_reads_them(place: Path) -> None:
@@ -141,7 +141,7 @@ def test_one_of_several_evaluators_is_named(tmp_path: Path) -> None:
     for metrics in (["other.calibrated_probability"], ["other.supported"]):
         result = session(place, metrics=metrics)
         assert result.state()["title"] == "Suite: other.calibrated_probability"
-        assert asked(result) == UNCERTAIN
+        assert question_keys(result) == UNCERTAIN
     with pytest.raises(
         ConfigurationError,
         match=(
@@ -227,5 +227,5 @@ def test_answers_without_rows_are_passed_over(place: Path) -> None:
     }
     record.write_text("\n".join([*lines, json.dumps(empty)]) + "\n", encoding="utf-8")
     result = session(place, every=True)
-    assert sorted(asked(result)) == sorted(CHANCES)
+    assert sorted(question_keys(result)) == sorted(CHANCES)
     assert result.population.without_score == 1

@@ -55,8 +55,8 @@ def test_from_a_run_with_uncertain_verdicts_to_a_calibration(
     project = Project(pytester)
     share = {f"c{number:03}": number % 11 for number in range(88)}
     lines = {
-        key: " ".join([*WORDS[:known], *OTHERS[known:], f"word{number}"])
-        for number, (key, known) in enumerate(share.items())
+        key: " ".join([*WORDS[:word_count], *OTHERS[word_count:], f"word{number}"])
+        for number, (key, word_count) in enumerate(share.items())
     }
     rows = [
         {
@@ -102,10 +102,10 @@ def test_from_a_run_with_uncertain_verdicts_to_a_calibration(
     assert (
         capsys.readouterr().out == f"wrote {len(uncertain)} answers to {sheet}; --import reads the labels\n"
     )
-    written = rows_of(sheet)
-    assert {row["key"] for row in written} == uncertain
-    assert all(row["answer"] == lines[row["key"]] for row in written)
-    assert all(row["verdict"] == ("good" if verdicts[row["key"]]["passed"] else "bad") for row in written)
+    sheet_rows = rows_of(sheet)
+    assert {row["key"] for row in sheet_rows} == uncertain
+    assert all(row["answer"] == lines[row["key"]] for row in sheet_rows)
+    assert all(row["verdict"] == ("good" if verdicts[row["key"]]["passed"] else "bad") for row in sheet_rows)
     fill(sheet, {key: int(share[key] >= 5 if key != "c005" else 0) for key in uncertain})
 
     assert main(["review", "evalstudio-report", "--import", str(sheet)]) == 0
@@ -123,14 +123,14 @@ def test_from_a_run_with_uncertain_verdicts_to_a_calibration(
     assert f"{len(uncertain)} labelled answers" in capsys.readouterr().out
 
     assert main(["review", "evalstudio-report", "--all", "--export", str(sheet), "--labels", "all.csv"]) == 0
-    fill(sheet, {key: int(known >= 5) for key, known in share.items()})
+    fill(sheet, {key: int(word_count >= 5) for key, word_count in share.items()})
     assert main(["review", "evalstudio-report", "--all", "--import", str(sheet), "--labels", "all.csv"]) == 0
-    said = capsys.readouterr().out.splitlines()[-1]
-    assert said.endswith(
+    output = capsys.readouterr().out.splitlines()[-1]
+    assert output.endswith(
         "; `evalstudio calibrate evalstudio-report all.csv --metric lexical_groundedness.supported_words`"
         " goes on"
     )
-    assert main([*shlex.split(re.findall("`(.*)`", said)[0])[1:], "-o", "new.json"]) == 0
+    assert main([*shlex.split(re.findall("`(.*)`", output)[0])[1:], "-o", "new.json"]) == 0
     assert "88 labelled answers, 48 of them good" in capsys.readouterr().out
     assert (
         json.loads(Path("new.json").read_text(encoding="utf-8"))["metrics"][0]["metric"] == "supported_words"
@@ -142,9 +142,9 @@ def test_nothing_uncertain_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureF
     sheet = tmp_path / "sheet.csv"
     for options in ([], ["--export", str(sheet)]):
         assert main(["review", str(place), "--labels", str(tmp_path / "labels.csv"), *options]) == 0
-        said = capsys.readouterr().out
+        output = capsys.readouterr().out
         assert (
-            said
+            output
             == f"{place}: no verdict by words.calibrated_probability is uncertain, of 2 answers; --all asks"
             " for all of them\n"
         )
@@ -183,8 +183,8 @@ def test_the_page_ends_with_the_command_that_goes_on(place: Path, tmp_path: Path
     process = children.start(command, tmp_path)
     process.wait_until(lambda: "the page is at http://127.0.0.1:" in process.out, "the address")
     process.send_signal(signal.SIGINT)
-    printed, errors, status = process.finish()
-    first, _, *lines = printed.splitlines(keepends=True)
+    output, errors, status = process.finish()
+    first, _, *lines = output.splitlines(keepends=True)
     rest = "".join(lines)
     assert first == f"0 of 3 answers labelled, in {tmp_path / 'labels.csv'}\n"
     goes_on = (
@@ -204,8 +204,8 @@ def test_the_page_is_served_and_labels_are_kept(tmp_path: Path) -> None:
     client = Client(server)
     labels = tmp_path / "labels.csv"
     cases = client.cases()
-    shown = [client.ask(f"/api/case?id={case['id']}")[1] for case in cases]
-    assert [case["key"] for case in shown] == UNCERTAIN
+    contents = [client.ask(f"/api/case?id={case['id']}")[1] for case in cases]
+    assert [case["key"] for case in contents] == UNCERTAIN
     doubts = {client.ask(f"/api/scores?id={case['id']}")[1]["doubt"] for case in cases}
     assert doubts == {"uncertain: both good and bad are in the 0.9 prediction set"}
     certain = next(number for number in range(len(CHANCES)) if number not in {case["id"] for case in cases})
@@ -223,7 +223,7 @@ def test_the_page_is_served_and_labels_are_kept(tmp_path: Path) -> None:
         "even",
         0,
         "al",
-        shown[0]["answer_id"],
+        contents[0]["answer_id"],
     )
     server.close()
     thread.join(LONGEST_WAIT_S)

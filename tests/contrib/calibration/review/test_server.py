@@ -39,14 +39,14 @@ class Client:
         raw: bytes | None = None,
         **headers: str | None,
     ) -> tuple[int, Any, dict[str, str]]:
-        sent = {
+        defaults = {
             "Host": self.name,
             "X-Review-Token": self.server.token,
             "Origin": f"http://{self.name}",
             "Content-Type": "application/json",
         }
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        kept = {name: value for name, value in {**sent, **named}.items() if value is not None}
+        overrides = {name.replace("_", "-"): value for name, value in headers.items()}
+        fields = {name: value for name, value in {**defaults, **overrides}.items() if value is not None}
         content = raw if raw is not None else None if body is None else json.dumps(body).encode()
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=LONGEST_WAIT_S)
         try:
@@ -56,9 +56,9 @@ class Client:
                 skip_host=True,
                 skip_accept_encoding=True,
             )
-            for name, value in kept.items():
+            for name, value in fields.items():
                 connection.putheader(name, value)
-            if content is not None and "Content-Length" not in kept:
+            if content is not None and "Content-Length" not in fields:
                 connection.putheader("Content-Length", str(len(content)))
             connection.endheaders(content)
             response = connection.getresponse()
@@ -239,8 +239,8 @@ def test_an_answer_that_there_is_not(client: Client, id: str, status: int) -> No
 
 
 def test_an_answer_that_is_not_drawn_is_not_shown(client: Client) -> None:
-    drawn = {case["id"] for case in client.cases()}
-    other = next(id for id in range(120) if id not in drawn)
+    ids = {case["id"] for case in client.cases()}
+    other = next(id for id in range(120) if id not in ids)
     assert client.ask(f"/api/case?id={other}")[0] == 404
 
 
@@ -300,10 +300,10 @@ def test_two_reviewers_at_the_same_time(flow: Path) -> None:
     people = [
         threading.Thread(target=label, args=(Client(server), value)) for value, server in enumerate(servers)
     ]
-    for one in people:
-        one.start()
-    for one in people:
-        one.join(LONGEST_WAIT_S)
+    for worker in people:
+        worker.start()
+    for worker in people:
+        worker.join(LONGEST_WAIT_S)
     counts = {
         rater: sum(rating.rater == rater for rating in read_ratings(labels_file(flow)))
         for rater in ("al", "bo")
@@ -342,9 +342,9 @@ def test_it_listens_to_this_machine_alone(client: Client) -> None:
 def test_a_slow_client_does_not_hold_others_up(client: Client) -> None:
     with socket.create_connection(("127.0.0.1", client.server.port)) as idle:
         idle.sendall(b"POST /api/label HTTP/1.1\r\nHost: ")
-        started = time.monotonic()
+        start = time.monotonic()
         assert client.ask("/api/state")[0] == 200
-        assert time.monotonic() - started < 60
+        assert time.monotonic() - start < 60
 
 
 def test_a_port_that_is_taken(client: Client, flow: Path) -> None:

@@ -91,6 +91,6 @@ def test_processes_do_not_lose_each_others_labels(tmp_path: Path, children: Chil
         children.start([sys.executable, "-c", WRITER, str(path), rater], tmp_path)
         for rater in ("al", "bo", "cy")
     ]
-    ended = [writer.finish() for writer in writers]
-    assert [each.returncode for each in ended] == [0, 0, 0], ended
+    results = [writer.finish() for writer in writers]
+    assert [each.returncode for each in results] == [0, 0, 0], results
     assert len(LabelStore(path).ratings()) == 75

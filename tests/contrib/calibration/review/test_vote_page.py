@@ -32,12 +32,12 @@ def server(tmp_path: Path) -> Iterator[ReviewServer]:
     serving.close()
 
 
-def press(page: Any, key: str, done: int) -> None:
+def press(page: Any, key: str, count: int) -> None:
     page.keyboard.press(key)
     page.wait_for_function(
         "(done) => !document.body.hasAttribute('aria-busy') &&"
         " parseInt(document.getElementById('count').textContent) === done",
-        arg=done,
+        arg=count,
     )
 
 
@@ -45,15 +45,15 @@ def test_votes_by_keyboard_are_kept_and_undone(
     server: ReviewServer, visit: Callable[..., Any], tmp_path: Path
 ) -> None:
     page = visit(server.address)
-    shown = []
+    sides = []
     for result, key in enumerate("12t", 1):
-        shown.append(page.locator("#first").inner_text().startswith("yes"))
+        sides.append(page.locator("#first").inner_text().startswith("yes"))
         press(page, key, result)
     page.locator("#finished").wait_for()
     winners = [battle.winner for battle in read_battles(tmp_path / "b.csv")]
     assert winners == ["model_a", "model_b", "tie"]
     first = [battle.model_a == "alpha" for battle in read_battles(tmp_path / "b.csv")]
-    assert first == shown
+    assert first == sides
     press(page, "u", 2)
     assert len(read_battles(tmp_path / "b.csv")) == 2
 

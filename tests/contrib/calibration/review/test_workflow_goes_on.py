@@ -12,7 +12,7 @@ import pytest
 from pytest_evalstudio.contrib.calibration.review.session import ReviewSession
 from pytest_evalstudio.contrib.validation.workflow.states import State
 from support.labelled_answers import judged
-from support.review_workflows import labels_file, opened, session, workflow
+from support.review_workflows import labels_file, session, workflow, workflow_run
 
 STEP = "human_calibration"
 
@@ -23,22 +23,22 @@ def path(tmp_path: Path) -> Path:
 
 
 def ran(path: Path) -> State:
-    nobody: Any = None
-    return opened(path).run(
-        STEP, provider=nobody, cache=path.parent / "cache", progress=lambda done, total, what: None
+    no_provider: Any = None
+    return workflow_run(path).run(
+        STEP, provider=no_provider, cache=path.parent / "cache", progress=lambda count, total, what: None
     )
 
 
 def status(path: Path) -> str:
-    return opened(path).status(STEP).status
+    return workflow_run(path).status(STEP).status
 
 
-def label_all(found: ReviewSession) -> None:
+def label_all(review: ReviewSession) -> None:
     judge = judged()
-    while todo := [case["id"] for case in found.state()["cases"] if case["label"] is None]:
+    while todo := [case["id"] for case in review.state()["cases"] if case["label"] is None]:
         for id in todo:
-            case = found.case(id)
-            found.label(id, case["answer_id"], judge(case["key"], found.scores(id)["metrics"][0]["score"]))
+            case = review.case(id)
+            review.label(id, case["answer_id"], judge(case["key"], review.scores(id)["metrics"][0]["score"]))
 
 
 def test_from_waiting_to_completed_and_on(path: Path) -> None:
@@ -73,8 +73,8 @@ def test_labels_outlive_the_steps_folder(path: Path) -> None:
 def test_a_label_taken_back_is_asked_again(path: Path) -> None:
     result = session(path, "al")
     label_all(result)
-    taken = result.state()["cases"][0]["id"]
-    result.label(taken, result.case(taken)["answer_id"], None)
+    case_id = result.state()["cases"][0]["id"]
+    result.label(case_id, result.case(case_id)["answer_id"], None)
     state = result.state()
     assert state["done"] < 40
     assert any(case["label"] is None for case in state["cases"])

@@ -19,27 +19,29 @@ from pytest_evalstudio.core.errors import DataError
 from support.tables_of_answers import GOOD, MAP, graded, score_graded, values_of
 
 
-def test_tables_with_keys_are_compared_in_pairs(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", str(scored / "old.parquet"), str(scored / "new.parquet")]) == 1
+def test_tables_with_keys_are_compared_in_pairs(
+    scored_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compare", str(scored_folder / "old.parquet"), str(scored_folder / "new.parquet")]) == 1
 
-    printed = capsys.readouterr().out
-    assert "60 regressed, 30 still failing, 210 still passing" in printed
-    assert "150 pairs" in printed
-    assert "regressed: k0 [m1]: rouge: rouge_l 1 -> 0" in printed
+    output = capsys.readouterr().out
+    assert "60 regressed, 30 still failing, 210 still passing" in output
+    assert "150 pairs" in output
+    assert "regressed: k0 [m1]: rouge: rouge_l 1 -> 0" in output
 
 
-def test_two_models_of_a_table_are_compared(scored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = str(scored / "new.parquet")
+def test_two_models_of_a_table_are_compared(scored_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = str(scored_folder / "new.parquet")
 
     assert main(["compare", table, "--models", "m1", "m0"]) == 1
     assert "worse: rouge.rouge_l of m0: 0.8" in capsys.readouterr().out
 
 
 def test_of_many_keys_the_same_are_drawn_in_both_tables(
-    scored: Path, monkeypatch: pytest.MonkeyPatch
+    scored_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comparing, "MAX_ANSWERS", 100)
-    tables = (ScoredTable.open(scored / f"{name}.parquet") for name in ("old", "new"))
+    tables = (ScoredTable.open(scored_folder / f"{name}.parquet") for name in ("old", "new"))
 
     comparison = compare_tables(*tables)
 
@@ -50,16 +52,18 @@ def test_of_many_keys_the_same_are_drawn_in_both_tables(
     assert "100 of 300 answers of the base table" in comparison.notes[-1]
 
 
-def test_all_models_of_a_key_are_drawn_or_none_is(scored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_models_of_a_key_are_drawn_or_none_is(
+    scored_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(comparing, "MAX_ANSWERS", 101)
-    side = comparing.side_of(ScoredTable.open(scored / "old.parquet"))
+    side = comparing.side_of(ScoredTable.open(scored_folder / "old.parquet"))
     models = Counter(key for _, key, _, _ in side.items)
     assert len(models) == 50
     assert set(models.values()) == {2}
 
 
 def test_changed_questions_and_contexts_of_a_key_are_named(
-    tmp_path: Path, scored: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scored_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     content = graded(1)
     content[0]["question"] = "What is another fee?"
@@ -67,26 +71,26 @@ def test_changed_questions_and_contexts_of_a_key_are_named(
     content[9]["chunks"] = [GOOD, "Another chunk."]
     score_graded(tmp_path, "changed", content)
 
-    main(["compare", str(scored / "old.parquet"), str(tmp_path / "changed.parquet")])
+    main(["compare", str(scored_folder / "old.parquet"), str(tmp_path / "changed.parquet")])
 
-    printed = capsys.readouterr().out
-    assert "changed: case, context" in printed
-    assert "  changed test, left out: k0 of m0: question or expectation\n" in printed
-    assert "2 changed tests left out (question or expectation)" in printed
-    assert "  contexts: 1 of 298 (k4)\n" in printed
-    main(["compare", str(scored / "old.parquet"), str(scored / "new.parquet")])
+    output = capsys.readouterr().out
+    assert "changed: case, context" in output
+    assert "  changed test, left out: k0 of m0: question or expectation\n" in output
+    assert "2 changed tests left out (question or expectation)" in output
+    assert "  contexts: 1 of 298 (k4)\n" in output
+    main(["compare", str(scored_folder / "old.parquet"), str(scored_folder / "new.parquet")])
     assert "changed: nothing recorded" in capsys.readouterr().out
 
 
 def test_a_table_without_digests_is_refused(
-    tmp_path: Path, scored: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scored_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     score_graded(tmp_path, "damaged", graded(1))
     for part in (tmp_path / "damaged.parquet" / "answers").iterdir():
         pq.write_table(pq.read_table(part).drop_columns(list(DIGESTS)), part)
     damaged = tmp_path / "damaged.parquet"
 
-    assert main(["compare", str(damaged), str(scored / "old.parquet")]) == 2
+    assert main(["compare", str(damaged), str(scored_folder / "old.parquet")]) == 2
 
     error = f"{damaged}: answers/ has answers without case_digest; run `evalstudio score` again"
     assert error in capsys.readouterr().err
@@ -149,12 +153,12 @@ def test_groups_of_few_equal_scores_are_not_worse_or_better_for_sure(tmp_path: P
 def test_an_answer_that_fails_rouge_in_both_tables_regresses_by_a_leak(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    earlier, later = graded(10, models=1, count=10), graded(10, models=1, count=10)
-    for row in earlier:
+    old_rows, new_rows = graded(10, models=1, count=10), graded(10, models=1, count=10)
+    for row in old_rows:
         row["answer"] = "Elephants swim."
-    later[1]["answer"] = "Elephants swim."
-    score_graded(tmp_path, "old", earlier)
-    score_graded(tmp_path, "new", later)
+    new_rows[1]["answer"] = "Elephants swim."
+    score_graded(tmp_path, "old", old_rows)
+    score_graded(tmp_path, "new", new_rows)
 
     assert main(["compare", str(tmp_path / "old.parquet"), str(tmp_path / "new.parquet")]) == 1
 

@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def held(folder: Path) -> list[dict[str, Any]]:
+def rows_that_wait(folder: Path) -> list[dict[str, Any]]:
     """Write 200 answers, of which all after the sixth batch wait; return their rows."""
     rows = answers(200)
     for row in rows[HELD_FROM:]:
@@ -88,7 +88,7 @@ def is_gone(pid: int) -> bool:
 
 
 def test_a_killed_run_is_continued_without_scoring_a_batch_twice(folder: Path, children: Children) -> None:
-    rows = held(folder)
+    rows = rows_that_wait(folder)
     process = children.start(score(), folder)
     wait_for_batches(folder, process)
     workers = children_of(process.pid)
@@ -100,9 +100,9 @@ def test_a_killed_run_is_continued_without_scoring_a_batch_twice(folder: Path, c
     refused = children.start(score(), folder)
     assert "is an incomplete scored table; use --resume" in refused.finish().err
     (folder / "hold").unlink()
-    again = children.start(score("--resume"), folder).finish()
-    assert again.returncode == 0, again.err
-    assert f"200 answers, 200 scores; {200 - HELD_FROM} answers scored" in again.out
+    second_run = children.start(score("--resume"), folder).finish()
+    assert second_run.returncode == 0, second_run.err
+    assert f"200 answers, 200 scores; {200 - HELD_FROM} answers scored" in second_run.out
     scored = counts(folder)
     assert len(scored) == 200
     assert {scored[f"row-{row}"] for row in range(HELD_FROM)} == {1}
@@ -113,22 +113,22 @@ def test_a_killed_run_is_continued_without_scoring_a_batch_twice(folder: Path, c
 
 
 def test_ctrl_c_ends_with_130_and_names_the_remedy(folder: Path, children: Children) -> None:
-    held(folder)
+    rows_that_wait(folder)
     process = children.start(score(), folder)
     wait_for_batches(folder, process)
     second = children.start(score("--resume"), folder)
     assert "another process writes this table" in second.finish().err
     workers = children_of(process.pid)
     process.send_signal(signal.SIGINT)
-    ended = process.finish()
-    assert ended.returncode == 130, ended.err
-    assert "the same command with --resume continues" in ended.err
-    assert "Traceback" not in ended.err
+    result = process.finish()
+    assert result.returncode == 130, result.err
+    assert "the same command with --resume continues" in result.err
+    assert "Traceback" not in result.err
     wait_for_end(workers)
 
 
 def test_a_dead_worker_is_replaced_and_its_batch_scored_again(folder: Path, children: Children) -> None:
-    held(folder)
+    rows_that_wait(folder)
     process = children.start(score(), folder)
     wait_for_batches(folder, process)
     # The first child of a spawned pool may be the tracker of resources.
@@ -137,9 +137,9 @@ def test_a_dead_worker_is_replaced_and_its_batch_scored_again(folder: Path, chil
     ]
     os.kill(workers[0], signal.SIGKILL)
     (folder / "hold").unlink()
-    ended = process.finish()
-    assert ended.returncode == 0, ended.err
-    assert "200 answers, 200 scores" in ended.out
+    result = process.finish()
+    assert result.returncode == 0, result.err
+    assert "200 answers, 200 scores" in result.out
     table = ScoredTable.open(folder / "out.parquet")
     assert sum(entry.scored for entry in table.manifest.aggregates) == 200
     assert max(counts(folder).values()) == 2
@@ -151,8 +151,8 @@ def test_a_batch_that_kills_its_worker_twice_is_errors_and_the_others_are_scored
     rows = answers(60)
     rows[25]["answer"] = "die"
     write_parquet(folder / "log.parquet", rows)
-    ended = children.start(score(), folder).finish()
-    assert ended.returncode == 0, ended.err
+    result = children.start(score(), folder).finish()
+    assert result.returncode == 0, result.err
     lines = [row for batch in ScoredTable.open(folder / "out.parquet").scores() for row in batch.to_pylist()]
     failed = {row["row_id"]: (row["code"], row["reason"]) for row in lines if row["status"] == "error"}
     assert set(failed) == set(range(20, 30))
@@ -161,7 +161,7 @@ def test_a_batch_that_kills_its_worker_twice_is_errors_and_the_others_are_scored
     assert counts(folder)["row-25"] == 2
 
 
-def judged(folder: Path, url: str, **options: Any) -> ScoredTable:
+def score_with_judge(folder: Path, url: str, **options: Any) -> ScoredTable:
     """Score 40 answers by a judge that may be asked 30 times."""
     judge = {"host": "openai_compatible", "url": url, "llm_model_name": "m", "max_calls": 30}
     rows = [{**row, "answer": f"Answer {i}."} for i, row in enumerate(answers(40))]
@@ -193,20 +193,20 @@ def over_budget(table: ScoredTable) -> int:
 
 
 def test_workers_share_the_budget_of_judges(judge: OpenAIServer, tmp_path: Path) -> None:
-    table = judged(tmp_path, judge.url, workers=2)
+    table = score_with_judge(tmp_path, judge.url, workers=2)
     assert over_budget(table) == 10
     assert len(judge.requests) == 30
 
 
 def test_a_continued_run_has_what_is_left_of_the_budget(judge: OpenAIServer, tmp_path: Path) -> None:
-    def stop(done: int, total: int | None) -> None:
-        if done == 20:
+    def stop(count: int, total: int | None) -> None:
+        if count == 20:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        judged(tmp_path, judge.url, workers=1, progress=stop)
+        score_with_judge(tmp_path, judge.url, workers=1, progress=stop)
     assert len(judge.requests) == 20
-    table = judged(tmp_path, judge.url, workers=1, resume=True)
+    table = score_with_judge(tmp_path, judge.url, workers=1, resume=True)
     assert over_budget(table) == 10
     assert len(judge.requests) == 30
 
@@ -222,9 +222,9 @@ score_table("log.parquet", ["rouge"], "out.parquet", mapping=columns, workers=2,
 def test_a_script_without_a_main_guard_is_told_so(folder: Path, children: Children) -> None:
     write_parquet(folder / "log.parquet", answers(20))
     (folder / "script.py").write_text(SCRIPT)
-    ended = children.start([sys.executable, "script.py"], folder).finish()
-    assert ended.returncode == 1
-    assert "the worker processes do not start; a script calls score_table below" in ended.err
+    result = children.start([sys.executable, "script.py"], folder).finish()
+    assert result.returncode == 1
+    assert "the worker processes do not start; a script calls score_table below" in result.err
 
 
 def test_no_worker_remains_of_a_pool_that_cannot_start(tmp_path: Path) -> None:

@@ -47,13 +47,13 @@ def test_a_run_that_was_interrupted_here_is_continued_in_the_cluster(tmp_path: P
     source = write_parquet(tmp_path / "log.parquet", answers(100))
     options = {"mapping": MAP, "batch_rows": 10}
 
-    def stop(done: int, total: int | None) -> None:
-        if done == 40:
+    def stop(count: int, total: int | None) -> None:
+        if count == 40:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         score_table(source, ["rouge"], tmp_path / "out.parquet", workers=1, progress=stop, **options)
-    seen: list[int] = []
+    progress: list[int] = []
     table = score_table(
         source,
         ["rouge"],
@@ -61,10 +61,10 @@ def test_a_run_that_was_interrupted_here_is_continued_in_the_cluster(tmp_path: P
         engine="ray",
         workers=2,
         resume=True,
-        progress=lambda done, total: seen.append(done),
+        progress=lambda count, total: progress.append(count),
         **options,
     )
-    assert seen == [50, 60, 70, 80, 90, 100]
+    assert progress == [50, 60, 70, 80, 90, 100]
     assert len(values_of(table, "rouge_l")) == 100
 
 

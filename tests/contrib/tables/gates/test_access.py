@@ -72,9 +72,9 @@ def test_collection_and_validation_open_nothing_else(
     for table in hostile_tables(project.folder, url):
         path = project.write("x_scores.json", json.dumps({"table": table, "gates": ["rouge.rouge_l >= 0.1"]}))
         assert main(["validate", str(path)]) == 1, table
-        shown = capsys.readouterr().out
-        assert "table '" in shown, table
-        assert "permit" in shown or "chains protocols" in shown, table
+        output = capsys.readouterr().out
+        assert "table '" in output, table
+        assert "permit" in output or "chains protocols" in output, table
         result = project.run("--collect-only", "x_scores.json")
         assert result.ret == pytest.ExitCode.USAGE_ERROR, table
     assert requested == []

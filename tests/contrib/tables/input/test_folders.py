@@ -57,7 +57,7 @@ def checkpoint(table: str, version: int, *actions: Action, part: str = "") -> No
     pq.write_table(pa.Table.from_pylist(rows, schema), path)
 
 
-def scored(*arguments: str) -> list[tuple[str, str]]:
+def scored_rows(*arguments: str) -> list[tuple[str, str]]:
     """Return the scored answers with their kept topic."""
     command = ["score", *arguments, "-o", "out.parquet", "-e", "looping_detection", "--workers", "1"]
     assert main(command) == 0
@@ -76,13 +76,13 @@ def test_columns_of_partitioned_folders_are_kept() -> None:
     write("logs/topic=fees/day=1/a.parquet", "a")
     write("logs/topic=credit%20cards/day=1/b.parquet", "b")
     write("logs/topic=__HIVE_DEFAULT_PARTITION__/day=1/c.parquet", "c")
-    assert scored("logs", "--keep", "topic") == [("a", "fees"), ("b", "credit cards"), ("c", "")]
+    assert scored_rows("logs", "--keep", "topic") == [("a", "fees"), ("b", "credit cards"), ("c", "")]
 
 
 def test_a_column_of_partitions_can_be_a_field() -> None:
     write("logs/model=m1/a.parquet", "a")
     write("logs/model=m2/a.parquet", "b")
-    assert scored("logs") == [("a", ""), ("b", "")]
+    assert scored_rows("logs") == [("a", ""), ("b", "")]
     rows = [row for path in Path("out.parquet/answers").iterdir() for row in pq.read_table(path).to_pylist()]
     assert {(row["actual_output"], row["model"]) for row in rows} == {("a", "m1"), ("b", "m2")}
 
@@ -90,11 +90,11 @@ def test_a_column_of_partitions_can_be_a_field() -> None:
 def test_partitions_are_kept_of_a_sample_and_of_single_files() -> None:
     write("logs/topic=fees/a.parquet", *map(str, range(50)))
     write("logs/topic=cards/a.parquet", *map(str, range(50, 100)))
-    rows = scored("logs", "--keep", "topic", "--sample", "20", "--by", "topic")
+    rows = scored_rows("logs", "--keep", "topic", "--sample", "20", "--by", "topic")
     assert {topic for _, topic in rows} == {"fees", "cards"}
     assert all((int(answer) < 50) == (topic == "fees") for answer, topic in rows)
     files = ("logs/topic=fees/a.parquet", "logs/topic=cards/a.parquet", "--keep", "topic", "--overwrite")
-    assert len(scored(*files)) == 100
+    assert len(scored_rows(*files)) == 100
 
 
 def test_removed_rows_of_a_delta_table_are_not_scored() -> None:
@@ -102,7 +102,7 @@ def test_removed_rows_of_a_delta_table_are_not_scored() -> None:
         write(f"table/{name}.parquet", name)
     commit("table", 0, {"protocol": {"minReaderVersion": 1}}, add("a.parquet"), add("b.parquet"))
     commit("table", 1, remove("a.parquet"), add("c%20d.parquet"))
-    assert scored("table") == [("b", ""), ("c d", "")]
+    assert scored_rows("table") == [("b", ""), ("c d", "")]
 
 
 def test_a_delta_table_with_partitions_and_a_checkpoint() -> None:
@@ -122,7 +122,7 @@ def test_a_delta_table_with_partitions_and_a_checkpoint() -> None:
         remove("topic=fees/a.parquet"),
         add("topic=cards/c.parquet", partitionValues={"topic": "cards"}),
     )
-    assert scored("table", "--keep", "topic") == [("b", "fees"), ("c", "cards")]
+    assert scored_rows("table", "--keep", "topic") == [("b", "fees"), ("c", "cards")]
 
 
 def test_a_checkpoint_in_parts_counts_where_it_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +131,7 @@ def test_a_checkpoint_in_parts_counts_where_it_is_whole(capsys: pytest.CaptureFi
     checkpoint("table", 1, add("a.parquet"), part=".0000000001.0000000002")
     assert "neither the first commit nor a checkpoint" in refusal(capsys, "table")
     checkpoint("table", 1, add("b.parquet"), part=".0000000002.0000000002")
-    assert scored("table") == [("a", ""), ("b", "")]
+    assert scored_rows("table") == [("a", ""), ("b", "")]
 
 
 VECTOR = {"storageType": "u", "pathOrInlineDv": "x", "sizeInBytes": 1, "cardinality": 1}
@@ -176,7 +176,7 @@ def test_a_part_of_a_delta_table_is_refused(path: str, capsys: pytest.CaptureFix
     assert "is a part of a Delta table, which keeps removed rows; give its folder table" in refusal(
         capsys, path
     )
-    assert scored("table") == [("a", "")]
+    assert scored_rows("table") == [("a", "")]
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.parquet"])
@@ -209,4 +209,4 @@ def test_a_name_in_texts_and_inner_objects_is_no_second_column() -> None:
         "x": {"actual_output": 1},
     }
     Path("log.jsonl").write_text(json.dumps(row) + "\n")
-    assert scored("log.jsonl") == [('"actual_output"', "")]
+    assert scored_rows("log.jsonl") == [('"actual_output"', "")]

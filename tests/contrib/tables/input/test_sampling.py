@@ -20,7 +20,7 @@ from support.tables_of_answers import MAP, answers, values_of, write_csv, write_
 WANTED = Wanted(mapping={"actual_output": "answer", "model": "model"}, groups={"topic": "topic"})
 
 
-def drawn(
+def sample_of(
     path: Path, *, size: int = 30, by: tuple[str, ...] = ("model", "topic"), seed: int = 1
 ) -> RowSample:
     sources = sources_of([str(path)])
@@ -31,7 +31,7 @@ def test_a_sample_is_in_proportion_to_its_strata_and_has_two_rows_of_each(tmp_pa
     rows = [
         {**row, "topic": "rare" if i < 3 else "usual", "model": "m"} for i, row in enumerate(answers(300))
     ]
-    sample = drawn(write_parquet(tmp_path / "log.parquet", rows), size=50, by=("topic",))
+    sample = sample_of(write_parquet(tmp_path / "log.parquet", rows), size=50, by=("topic",))
     strata = {entry.values: (entry.population, entry.sample) for entry in sample.sampling.strata}
     assert strata == {("rare",): (3, 2), ("usual",): (297, 48)}
     assert list(sample.chosen.weights) == [1.5, 297 / 48]
@@ -41,13 +41,13 @@ def test_a_sample_is_in_proportion_to_its_strata_and_has_two_rows_of_each(tmp_pa
 
 def test_the_same_seed_draws_the_same_rows_from_every_format(tmp_path: Path) -> None:
     rows = answers(300)
-    parquet = drawn(write_parquet(tmp_path / "a.parquet", rows))
-    other = drawn(write_parquet(tmp_path / "a.parquet", rows), seed=2)
+    parquet = sample_of(write_parquet(tmp_path / "a.parquet", rows))
+    other = sample_of(write_parquet(tmp_path / "a.parquet", rows), seed=2)
     assert list(parquet.chosen.rows) != list(other.chosen.rows)
-    again = drawn(tmp_path / "a.parquet")
-    assert list(parquet.chosen.rows) == list(again.chosen.rows)
+    repeat = sample_of(tmp_path / "a.parquet")
+    assert list(parquet.chosen.rows) == list(repeat.chosen.rows)
     for path in (write_csv(tmp_path / "a.csv", rows), write_jsonl(tmp_path / "a.jsonl", rows)):
-        sample = drawn(path)
+        sample = sample_of(path)
         assert sample.sampling == parquet.sampling
         assert len(sample.chosen.rows) == 30
 
@@ -56,13 +56,13 @@ def test_every_row_is_drawn_equally_often(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "log.parquet", answers(40))
     times = np.zeros(40)
     for seed in range(300):
-        times[drawn(path, size=10, by=(), seed=seed).chosen.rows] += 1
+        times[sample_of(path, size=10, by=(), seed=seed).chosen.rows] += 1
     assert abs(times.mean() - 75) < 1e-9
     assert times.std() < 12  # binomial: 7.5
 
 
 def test_a_sample_larger_than_the_table_is_the_table(tmp_path: Path) -> None:
-    sample = drawn(write_parquet(tmp_path / "log.parquet", answers(20)), size=1_000)
+    sample = sample_of(write_parquet(tmp_path / "log.parquet", answers(20)), size=1_000)
     assert list(sample.chosen.rows) == list(range(20))
     assert set(sample.chosen.weights) == {1.0}
 
@@ -94,9 +94,9 @@ def test_only_the_rows_of_the_sample_are_scored_with_their_weights(write, tmp_pa
     ]
     values = values_of(table, "compression_ratio")
     assert len(values) == 40
-    kept = table.answers_of(values)
+    stored_answers = table.answers_of(values)
     all_rows = [*answers(90), *answers(60)]
-    assert all(kept[i].actual_output == all_rows[i]["answer"] for i in values)
+    assert all(stored_answers[i].actual_output == all_rows[i]["answer"] for i in values)
     weights = {row["weight"] for batch in table.scores() for row in batch.to_pylist()}
     assert weights == {75 / 20}
     aggregate = manifest.aggregate("looping_detection", "compression_ratio", "m0")

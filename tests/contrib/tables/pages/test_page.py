@@ -29,9 +29,9 @@ from support.tables_of_answers import (
 
 
 def test_the_report_has_the_means_of_all_rows_and_says_so(
-    scored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    scored_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table = scored / "new.parquet"
+    table = scored_folder / "new.parquet"
     assert main(["report", str(table), "-o", str(tmp_path / "page"), "--rows", "40", "--seed", "7"]) == 0
     assert capsys.readouterr().out.startswith("wrote ")
 
@@ -52,12 +52,12 @@ def test_the_report_has_the_means_of_all_rows_and_says_so(
 
 
 @pytest.mark.parametrize(
-    ("size", "listed", "words"),
+    ("size", "failures", "words"),
     [("0", 20, "80 answers, 20 of them listed"), ("100", 80, "80 answers")],
     ids=["some", "all"],
 )
 def test_a_finding_says_how_many_of_its_cases_the_page_lists(
-    size: str, listed: int, words: str, tmp_path: Path
+    size: str, failures: int, words: str, tmp_path: Path
 ) -> None:
     score_graded(tmp_path, "bad", graded(8, models=1, count=100))
 
@@ -67,7 +67,7 @@ def test_a_finding_says_how_many_of_its_cases_the_page_lists(
     assert f'<a href="#matrix?evaluator=rouge&amp;show=missed">show {words}</a>' in page
     with zipfile.ZipFile(tmp_path / "page" / "evalstudio-report.zip") as archive:
         items = RecordReader(Path(archive.extract("record.jsonl", tmp_path))).items()
-        assert sum(item.verdicts["rouge"].passed is False for item in items) == listed
+        assert sum(item.verdicts["rouge"].passed is False for item in items) == failures
 
 
 def test_leaks_are_the_first_finding_though_nearly_all_answers_pass(tmp_path: Path) -> None:
@@ -85,14 +85,14 @@ def test_leaks_are_the_first_finding_though_nearly_all_answers_pass(tmp_path: Pa
     assert first.startswith("- **high** PII leakage: 4 of 60 answers of model 'm0' fail")
 
 
-def test_an_excerpt_of_all_answers_says_that_all_are_listed(scored: Path, tmp_path: Path) -> None:
-    main(["report", str(scored / "new.parquet"), "-o", str(tmp_path / "page"), "--rows", "300"])
+def test_an_excerpt_of_all_answers_says_that_all_are_listed(scored_folder: Path, tmp_path: Path) -> None:
+    main(["report", str(scored_folder / "new.parquet"), "-o", str(tmp_path / "page"), "--rows", "300"])
     summary = (tmp_path / "page" / "summary.md").read_text()
     assert "All 300 scored answers of a scored table are listed." in summary
 
 
-def test_verdicts_are_counted_over_all_parts(scored: Path) -> None:
-    counts = verdicts_of(ScoredTable.open(scored / "new.parquet"))
+def test_verdicts_are_counted_over_all_parts(scored_folder: Path) -> None:
+    counts = verdicts_of(ScoredTable.open(scored_folder / "new.parquet"))
 
     assert {model: (by["failed"], by["passed"]) for model, by in counts.items()} == {
         "m0": (60, 90),
@@ -119,8 +119,8 @@ def test_a_manifest_with_other_rows_than_its_file_is_a_sentence(
     assert not (tmp_path / "page" / "interpretation.html").exists()
 
 
-def test_a_range_of_rows_that_no_memory_could_hold_does_not_matter(scored: Path) -> None:
-    table = ScoredTable.open(scored / "new.parquet")
+def test_a_range_of_rows_that_no_memory_could_hold_does_not_matter(scored_folder: Path) -> None:
+    table = ScoredTable.open(scored_folder / "new.parquet")
     first, *others = table.manifest.scores
     parts = (msgspec.structs.replace(first, last_row=10**15), *others)
     wide = ScoredTable(table.location, msgspec.structs.replace(table.manifest, scores=parts))
@@ -128,18 +128,18 @@ def test_a_range_of_rows_that_no_memory_could_hold_does_not_matter(scored: Path)
     assert verdicts_of(wide) == verdicts_of(table)
 
 
-def test_random_rows_do_not_depend_on_the_files(tmp_path: Path, scored: Path) -> None:
+def test_random_rows_do_not_depend_on_the_files(tmp_path: Path, scored_folder: Path) -> None:
     content = graded(3)
     small = score_graded(tmp_path, "small", content, batch_rows=17)
-    drawn = random_rows(small, 50, seed=3)
+    sample = random_rows(small, 50, seed=3)
 
-    assert drawn == random_rows(ScoredTable.open(scored / "new.parquet"), 50, seed=3)
-    assert len(drawn) == 50
-    assert drawn != random_rows(small, 50, seed=4)
+    assert sample == random_rows(ScoredTable.open(scored_folder / "new.parquet"), 50, seed=3)
+    assert len(sample) == 50
+    assert sample != random_rows(small, 50, seed=4)
 
 
-def test_each_row_is_drawn_with_the_same_probability(scored: Path) -> None:
-    table = ScoredTable.open(scored / "old.parquet")
+def test_each_row_is_drawn_with_the_same_probability(scored_folder: Path) -> None:
+    table = ScoredTable.open(scored_folder / "old.parquet")
     times = np.zeros(300)
     for seed in range(200):
         times[list(random_rows(table, 60, seed=seed))] += 1
@@ -149,8 +149,8 @@ def test_each_row_is_drawn_with_the_same_probability(scored: Path) -> None:
     assert times.max() < 40 + 5 * 5.7
 
 
-def test_an_excerpt_is_a_record_of_masked_answers(scored: Path, tmp_path: Path) -> None:
-    path = write_excerpt(ScoredTable.open(scored / "new.parquet"), [0, 1, 5], tmp_path, first=[5])
+def test_an_excerpt_is_a_record_of_masked_answers(scored_folder: Path, tmp_path: Path) -> None:
+    path = write_excerpt(ScoredTable.open(scored_folder / "new.parquet"), [0, 1, 5], tmp_path, first=[5])
 
     reader = RecordReader(path)
     items = list(reader.items())
@@ -163,8 +163,8 @@ def test_an_excerpt_is_a_record_of_masked_answers(scored: Path, tmp_path: Path) 
 
 
 def test_identical_answers_are_once_among_the_worst(tmp_path: Path) -> None:
-    same = {"question": "What is the fee?", "answer": BAD, "expected_output": GOOD}
-    rows = [{**row, **same} for row in answers(40)]
+    answer_fields = {"question": "What is the fee?", "answer": BAD, "expected_output": GOOD}
+    rows = [{**row, **answer_fields} for row in answers(40)]
     source = write_jsonl(tmp_path / "rows.jsonl", rows)
     score_table(source, ["rouge"], tmp_path / "out.parquet", mapping=KEYED)
 

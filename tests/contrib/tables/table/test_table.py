@@ -98,7 +98,7 @@ def result(batch: int) -> BatchResult:
     )
 
 
-def written(url: str, batches: int = 3) -> ScoredManifest:
+def write_table(url: str, batches: int = 3) -> ScoredManifest:
     """Write a table of some batches and return its manifest."""
     writer = TableWriter(Location.of(url))
     job = writer.begin(JOB)
@@ -134,7 +134,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_a_table_is_read_as_it_was_written(url: str) -> None:
-    manifest = written(url)
+    manifest = write_table(url)
     table = ScoredTable.open(url)
     assert table.manifest == manifest
     values = [value for batch in table.scores(["row_id", "value"]) for value in batch["value"].to_pylist()]
@@ -171,9 +171,9 @@ def test_an_interrupted_run_knows_its_finished_batches(url: str) -> None:
     writer = TableWriter(Location.of(url))
     writer.begin(JOB)
     entries = [writer.add(result(batch)) for batch in (0, 2)]
-    again = TableWriter(Location.of(url))
-    assert again.begin(msgspec.structs.replace(JOB, run_id="other"), resume=True) == JOB
-    assert list(again.finished()) == entries
+    second_writer = TableWriter(Location.of(url))
+    assert second_writer.begin(msgspec.structs.replace(JOB, run_id="other"), resume=True) == JOB
+    assert list(second_writer.finished()) == entries
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_an_incomplete_table_is_continued_only_by_the_same_job(
 
 
 def test_a_complete_table_is_replaced_only_on_request(url: str) -> None:
-    written(url)
+    write_table(url)
     with pytest.raises(ConfigurationError, match="is a complete scored table; use --overwrite"):
         TableWriter(Location.of(url)).begin(JOB, resume=True)
     TableWriter(Location.of(url)).begin(JOB, overwrite=True)
@@ -203,7 +203,7 @@ def test_a_complete_table_is_replaced_only_on_request(url: str) -> None:
 
 
 def test_a_table_of_another_version_is_refused(tmp_path: Path) -> None:
-    written(str(tmp_path / "out.parquet"))
+    write_table(str(tmp_path / "out.parquet"))
     manifest = tmp_path / "out.parquet" / "manifest.json"
     manifest.write_bytes(manifest.read_bytes().replace(b'"schema_version": 1', b'"schema_version": 9'))
     with pytest.raises(DataError, match="has version 9; this program reads version 1"):
@@ -213,7 +213,7 @@ def test_a_table_of_another_version_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sketch", ["!", "x", "AAAA", "QUJDREVGR0g="])
 def test_a_damaged_sketch_is_named(sketch: str, tmp_path: Path) -> None:
     url = str(tmp_path / "out.parquet")
-    manifest = written(url)
+    manifest = write_table(url)
     aggregate = msgspec.structs.replace(manifest.aggregates[0], sketch=sketch)
     damaged = msgspec.structs.replace(manifest, aggregates=(aggregate,))
     TableWriter(Location.of(url)).finish(damaged)

@@ -124,7 +124,7 @@ def go(run: WorkflowRun, *ids: str) -> None:
             id,
             provider=ModelProvider(registry=run.registry),
             cache=run.folder / "cache",
-            progress=lambda done, total, what: None,
+            progress=lambda count, total, what: None,
         )
 
 

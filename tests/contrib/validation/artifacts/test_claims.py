@@ -49,12 +49,12 @@ def test_a_step_that_waits_or_has_no_result_is_no_result(workflow: Path) -> None
 def test_each_claim_needs_its_content(missing: str) -> None:
     guidance = default_guidance()
     claimed = [text for each in mapping(guidance, set(CLAIM_CODES)) for text in each.evidence.split("; ")]
-    without = [
+    rest = [
         text for each in mapping(guidance, set(CLAIM_CODES) - {missing}) for text in each.evidence.split("; ")
     ]
     dropped = sum(missing in claim.needs for part in guidance.parts for claim in part.claims)
     assert dropped > 0, "a code that no claim needs is not looked at"
-    assert len([text for text in without if text]) < len([text for text in claimed if text])
+    assert len([text for text in rest if text]) < len([text for text in claimed if text])
 
 
 def test_the_card_names_the_editions_that_it_follows(workflow: Path) -> None:

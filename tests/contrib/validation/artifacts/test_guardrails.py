@@ -66,7 +66,9 @@ def test_what_needs_more_than_there_is_at_hand_is_left_out() -> None:
     condition = info("text_matching", metric("model_passes", 0.5), needs=("actual_output", "condition"))
     drift = info("questions_drift", metric("questions_drift", 0.1), needs=("question",), scope="model")
     instance = info("strict", metric("toxicity", 0.1), needs=("actual_output",), type="toxicity")
-    assert guardrails({one.id: one for one in (expected, condition, drift, instance)}, {}).evaluator_ids == []
+    assert (
+        guardrails({spec.id: spec for spec in (expected, condition, drift, instance)}, {}).evaluator_ids == []
+    )
 
 
 def test_in_place_of_a_probability_stands_the_metric_that_it_is_made_of() -> None:

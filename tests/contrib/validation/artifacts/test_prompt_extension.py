@@ -50,13 +50,13 @@ def problem(description: str = "It is so.", problem_type: str = "accuracy", **at
     ],
 )
 def test_a_problem_brings_the_rules_that_answer_it(attributes: dict[str, Any], titles: list[str]) -> None:
-    assert [one.rule.title for one in choose_rules([problem(**attributes)])] == titles
+    assert [choice.rule.title for choice in choose_rules([problem(**attributes)])] == titles
 
 
 def test_a_rule_is_told_once_with_all_that_it_answers() -> None:
     typos, ocr = problem("Typos.", perturbator="qwerty"), problem("OCR.", perturbator="ocr:LOW")
-    (chosen,) = choose_rules([typos, ocr, typos])
-    assert chosen.problems == ("Typos.", "OCR.")
+    (choice,) = choose_rules([typos, ocr, typos])
+    assert choice.problems == ("Typos.", "OCR.")
 
 
 def test_no_problem_no_rule() -> None:
@@ -96,5 +96,5 @@ def test_every_rule_answers_something_that_there_is() -> None:
         ),
         *("sentiment_variation", "irrelevant_information"),
     }
-    known = {*registry.perturbators, *registry.evaluators, *registry.generators, *by_a_writer}
-    assert set().union(*(rule.answers for rule in RULES)) <= known
+    names = {*registry.perturbators, *registry.evaluators, *registry.generators, *by_a_writer}
+    assert set().union(*(rule.answers for rule in RULES)) <= names

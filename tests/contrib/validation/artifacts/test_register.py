@@ -128,8 +128,8 @@ def test_problems_of_the_steps_are_collected_once(workflow: Path, capsys: pytest
     entries = json.loads(capsys.readouterr().out)
     assert [entry["description"] for entry in entries] == problems
     assert all(entry["step"] for entry in entries)
-    shown = [entry["description"] for entry in card(workflow)["weaknesses"]]
-    assert shown == problems, "a problem counts once"
+    descriptions = [entry["description"] for entry in card(workflow)["weaknesses"]]
+    assert descriptions == problems, "a problem counts once"
 
 
 def test_a_problem_of_a_step_stays_one_when_a_person_raises_it_too(workflow: Path) -> None:
@@ -178,9 +178,9 @@ def test_a_finding_that_another_process_adds_meanwhile_is_kept(workflow: Path) -
 def test_a_wrong_row_is_named_by_its_line(tmp_path: Path, row: str, message: str) -> None:
     path = tmp_path / "findings.csv"
     path.write_text(HEADER + row + "\n", encoding="utf-8")
-    with pytest.raises(DataError, match=message) as caught:
+    with pytest.raises(DataError, match=message) as exc_info:
         read_register(path)
-    assert f"findings.csv:{2 + row.count(chr(10))}: " in str(caught.value)
+    assert f"findings.csv:{2 + row.count(chr(10))}: " in str(exc_info.value)
 
 
 def test_an_entry_is_overdue_from_the_day_after() -> None:

@@ -50,16 +50,16 @@ def test_each_role_signs_and_may_sign_again(workflow: Path) -> None:
     assert sign(workflow, "--name", "Ada", "--role", "developer") == 0
     assert sign(workflow, "--name", "Bo", "--conclusion", "not fit", "--comment", "The gap is known.") == 0
     assert sign(workflow, "--name", "Bo") == 0
-    shown = [
+    sign_offs = [
         (entry["sign_off"]["role"], entry["sign_off"]["decision"], entry["void"])
         for entry in card(workflow)["sign_offs"]
     ]
     expected = [("developer", "not fit", []), ("validator", "not fit", [])]
-    assert shown == expected, "the sign-off of one role does not make that of the other void"
-    kept = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["links"]
-    decisions = [entry["sign_off"]["decision"] for entry in kept]
+    assert sign_offs == expected, "the sign-off of one role does not make that of the other void"
+    links = json.loads((home(workflow) / "sign_off.json").read_text(encoding="utf-8"))["links"]
+    decisions = [entry["sign_off"]["decision"] for entry in links]
     assert decisions == ["not fit", "not fit", "not fit"]
-    assert [entry["previous"] for entry in kept[1:]] == [entry["head"] for entry in kept[:-1]]
+    assert [entry["previous"] for entry in links[1:]] == [entry["head"] for entry in links[:-1]]
 
 
 FIT = ("--conclusion", "fit", "--comment", "Pilot of 10 users.")
@@ -77,21 +77,21 @@ def open_ids(workflow: Path) -> list[str]:
 def test_an_override_needs_another_person_and_a_reason_for_each_finding(
     workflow: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(text: str, *arguments: str, accept: Sequence[str] = ()) -> None:
+    def check_refusal(text: str, *arguments: str, accept: Sequence[str] = ()) -> None:
         assert override(workflow, *arguments, accept=accept) == 2
         assert text in capsys.readouterr().err
 
     assert main(["mrm", "report", str(workflow)]) == 0
-    refused("state the reason by --comment", "--name", "Cy", *FIT[:2])
-    refused("nobody has signed the computed conclusion", "--name", "Cy", *FIT)
+    check_refusal("state the reason by --comment", "--name", "Cy", *FIT[:2])
+    check_refusal("nobody has signed the computed conclusion", "--name", "Cy", *FIT)
     monkeypatch.setenv("EVALSTUDIO_RAN_BY", "Dee")
     run_step(workflow, "automated_evaluation")
     ids = open_ids(workflow)
     assert sign(workflow, "--name", "Bo") == 0
-    refused("Bo has signed as validator", "--name", "Bo", *FIT, accept=ids)
-    refused("dee ran or signed this validation; another person must", "--name", "dee", *FIT, accept=ids)
-    refused("needs a reason for each open finding: ", "--name", "Cy", *FIT, accept=ids[1:])
-    refused("--accept F-99: is not an open finding", "--name", "Cy", *FIT, accept=[*ids, "F-99"])
+    check_refusal("Bo has signed as validator", "--name", "Bo", *FIT, accept=ids)
+    check_refusal("dee ran or signed this validation; another person must", "--name", "dee", *FIT, accept=ids)
+    check_refusal("needs a reason for each open finding: ", "--name", "Cy", *FIT, accept=ids[1:])
+    check_refusal("--accept F-99: is not an open finding", "--name", "Cy", *FIT, accept=[*ids, "F-99"])
     assert override(workflow, "--name", "Cy", *FIT, accept=ids) == 0
     assert "EXCEPTION: Cy (owner) decides 'fit' against the computed" in capsys.readouterr().out
 
@@ -115,10 +115,10 @@ def test_an_override_is_an_exception_everywhere(workflow: Path, capsys: pytest.C
         content = (home(workflow) / name).read_text(encoding="utf-8")
         assert text in content.replace("\\", "").replace("&#39;", "'")
     report = (home(workflow) / "workflow_report.html").read_text(encoding="utf-8")
-    beside = report.partition("Conclusion: not fit")[2].partition("Findings:")[0]
-    assert "Exception: overridden by the owner" in beside
-    assert "Pilot of 10 users." in beside
-    assert f"accepted {ids[0]}: known and bounded" in beside
+    decision_text = report.partition("Conclusion: not fit")[2].partition("Findings:")[0]
+    assert "Exception: overridden by the owner" in decision_text
+    assert "Pilot of 10 users." in decision_text
+    assert f"accepted {ids[0]}: known and bounded" in decision_text
     for target in (workflow, home(workflow) / "workflow_artifacts.zip"):
         assert main(["mrm", "verify", str(target)]) == 0
         output = capsys.readouterr().out

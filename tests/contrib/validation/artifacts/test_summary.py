@@ -64,8 +64,8 @@ def test_the_same_finding_of_two_steps_is_listed_once(first: Problem, second: Pr
 
 def test_the_most_severe_of_equal_findings_names_all_steps() -> None:
     mild, severe = problem("a", test_case_keys=["x"]), problem("b", "high", test_case_keys=["x"])
-    (listed,) = _problems((step("One", mild), step("Two", severe)))
-    assert (listed.severity, listed.description, listed.step) == ("high", "b", "Two, One")
+    (finding,) = _problems((step("One", mild), step("Two", severe)))
+    assert (finding.severity, finding.description, finding.step) == ("high", "b", "Two, One")
 
 
 @pytest.mark.parametrize(

@@ -126,12 +126,12 @@ def test_a_rewritten_chain_has_another_head(signed: Path, tmp_path: Path) -> Non
     forged = verify_archive(packed(tmp_path / "a.zip", files))
     digests = {section: dict(entries) for section, entries in last.digests.items()}
     digests["report"]["model_card.md"] = hashlib.sha256(files["model_card.md"]).hexdigest()
-    again = link(first.head, last.sign_off, digests)
-    archive = packed(tmp_path / "b.zip", {**files, "sign_off.json": encoded_links([first, again])})
+    second_link = link(first.head, last.sign_off, digests)
+    archive = packed(tmp_path / "b.zip", {**files, "sign_off.json": encoded_links([first, second_link])})
     assert forged.faults == ("report model_card.md changed",)
     assert verify_archive(archive).faults == ()
     (fault,) = verify_archive(archive, head=head(signed)).faults
-    assert fault.startswith(f"the head is {again.head}, not {head(signed)}")
+    assert fault.startswith(f"the head is {second_link.head}, not {head(signed)}")
 
 
 def test_the_head_of_an_earlier_sign_off_is_recognised(signed: Path) -> None:

@@ -53,7 +53,7 @@ def provided(tmp_path):
     """The arguments of a run of a step."""
     cache = tmp_path / "cache"
     with closing(ModelProvider(cache=cache, registry=Registry())) as provider:
-        yield {"provider": provider, "cache": cache, "progress": lambda done, total, what: None}
+        yield {"provider": provider, "cache": cache, "progress": lambda count, total, what: None}
 
 
 def location(service: CollectionService) -> str:
@@ -124,7 +124,7 @@ def test_the_command_writes_a_suite_that_asks_the_collection(
     searched = service.searched()
     assert len(searched) >= 3
     assert set(searched) == {service.collection}
-    assert service.made() == 0
+    assert service.creations() == 0
 
 
 def test_a_changed_text_is_an_error_that_says_how_to_read_it_again(store, tmp_path):
@@ -182,8 +182,8 @@ def test_a_service_that_fails_leaves_no_copy(store, tmp_path):
 
 def test_another_service_under_the_same_name_has_a_copy_of_its_own(store, tmp_path):
     copy_collection(location(store), tmp_path, configuration(store), Registry())
-    elsewhere = configuration(store, url="http://127.0.0.1:9/v1", api_key="k")
-    assert existing_copy(location(store), tmp_path, elsewhere, Registry()) is None
+    other_service = configuration(store, url="http://127.0.0.1:9/v1", api_key="k")
+    assert existing_copy(location(store), tmp_path, other_service, Registry()) is None
 
 
 def test_documents_without_text_are_left_out_and_named(store, tmp_path):
@@ -238,10 +238,10 @@ def test_a_workflow_reads_a_collection_at_its_first_step_only(service, tmp_path,
     assert all(name.startswith("collections/kb_") for name in run.document_digests())
     assert all(len(digest) == 64 for digest in run.document_digests().values())
     service.always = Response({}, status=500)
-    later = run_of(path, location(service), config)
-    assert later.status("topic_modeling").status == "completed"
-    later.run("test_generation", **provided)
-    assert later.is_completed("test_generation")
+    second_run = run_of(path, location(service), config)
+    assert second_run.status("topic_modeling").status == "completed"
+    second_run.run("test_generation", **provided)
+    assert second_run.is_completed("test_generation")
 
 
 def test_a_removed_copy_makes_the_steps_outdated(store, tmp_path, provided):
@@ -254,10 +254,10 @@ def test_a_removed_copy_makes_the_steps_outdated(store, tmp_path, provided):
     [folder] = (tmp_path / "collections").iterdir()
     folder.rmdir()
     store.fill({"fees.md": ["The fee of a transfer is 6 USD now, and it is due at once."]})
-    later = run_of(path, location(store), config)
-    assert later.status("topic_modeling").status == "outdated"
-    later.run("topic_modeling", **provided)
-    assert "6 USD" in Path(later.documents[0]).read_text(encoding="utf-8")
+    second_run = run_of(path, location(store), config)
+    assert second_run.status("topic_modeling").status == "outdated"
+    second_run.run("topic_modeling", **provided)
+    assert "6 USD" in Path(second_run.documents[0]).read_text(encoding="utf-8")
     assert run_of(path, location(store), config).status("topic_modeling").status == "completed"
 
 

@@ -86,7 +86,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> WorkflowRun:
     provider = ModelProvider(registry=registry)
     for spec in workflow_run.specs:
         workflow_run.run(
-            spec.id, provider=provider, cache=folder / "cache", progress=lambda done, total, what: None
+            spec.id, provider=provider, cache=folder / "cache", progress=lambda count, total, what: None
         )
         if spec.id == "automated_evaluation":
             label_all(workflow_run)

@@ -22,7 +22,7 @@ from pytest_evalstudio.text.figures import figure, percent
 ALL = "all attacks"
 WITHSTANDING = "withstanding"
 """Stands in place of a metric for the answers that withstand an attack, by the table of attacks."""
-LEAST_CASES = 5
+MIN_CASES = 5
 HIGH_SHARE, MEDIUM_SHARE = 0.474, 0.33
 """Net share of worse pairs of a large and of a medium effect: Cliff's delta (Romano et al., 2006)."""
 MAX_REFUSED = 0.05
@@ -111,8 +111,8 @@ def _compared(measure: Measure, generator: str, scores: Sequence[tuple[float, fl
         lower=int((change < 0).sum()),
         higher=int((change > 0).sum()),
     )
-    if len(scores) < LEAST_CASES:
-        return replace(comparison, note=f"fewer than {LEAST_CASES} pairs with a score")
+    if len(scores) < MIN_CASES:
+        return replace(comparison, note=f"fewer than {MIN_CASES} pairs with a score")
     if is_binary([*twins, *attacks]):
         best = max(0.0, sign)
         failures = [(attack != best, [twin != best]) for twin, attack in scores]
@@ -322,4 +322,6 @@ def _problem(
 
 
 def _severity(share: float) -> Severity:
-    return "high" if share >= HIGH_SHARE else "medium" if share >= MEDIUM_SHARE else "low"
+    if share >= HIGH_SHARE:
+        return "high"
+    return "medium" if share >= MEDIUM_SHARE else "low"

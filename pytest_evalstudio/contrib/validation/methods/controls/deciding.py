@@ -70,15 +70,13 @@ def deciding_metrics(
             **thresholds_of(table, each.spec, each.id),
             **named_thresholds(in_workflow.get(each.id, {}), each.spec, each.id),
         }
-        basis: Basis | None = (
-            "yes_or_no"
-            if each.spec.boolean or primary.boolean
-            else "set"
-            if primary.key in user_set
-            else "calibrated"
-            if each.attached is not None
-            else None
-        )
+        basis: Basis | None = None
+        if each.spec.boolean or primary.boolean:
+            basis = "yes_or_no"
+        elif primary.key in user_set:
+            basis = "set"
+        elif each.attached is not None:
+            basis = "calibrated"
         if basis is not None:
             yield DecidingMetric(
                 metric=f"{each.id}.{primary.key}",

@@ -17,12 +17,12 @@ from pytest_evalstudio.stats.types import Floats, Integers
 
 LEAST = 3
 """Cases of the smallest cluster."""
-MOST_CLUSTERS = 8
+MAX_CLUSTERS = 8
 """Tried where no number is wanted: more are hard to tell apart, on a map as well as by people."""
 COMPONENTS = (5, 10, 20, 40)
 """Principal components that are tried."""
 TREES = 200
-MOST_CASES = 2_000
+MAX_CASES = 2_000
 """Failed, and passed ones, that go into a forest; its matrix is quadratic."""
 TEST_CASES = 400
 """Cases that the test compares."""
@@ -109,7 +109,7 @@ def group(rows: Any, failed: Any, *, clusters: int | None, seed: int) -> Groupin
     Source: Breiman and Cutler, 2003; Sokal and Michener, 1958 (average linkage); Rousseeuw, 1987.
     """
     mine, others = np.flatnonzero(failed), np.flatnonzero(~failed)
-    in_forest, outside = _sample(len(mine), MOST_CASES, seed), others[_sample(len(others), MOST_CASES, seed)]
+    in_forest, outside = _sample(len(mine), MAX_CASES, seed), others[_sample(len(others), MAX_CASES, seed)]
     best: tuple[float, Any, int, Any] | None = None
     for components, alike in _likenesses(rows[mine[in_forest]], rows[outside], TREES, seed):
         for labels, silhouette in _cuts(alike, rows[mine[in_forest]], clusters):
@@ -270,10 +270,10 @@ def _cuts(alike: Any, members: Any, clusters: int | None) -> Iterator[tuple[Any,
     unit = unit_rows(members)
     cuts = set()
     # More cuts than wanted clusters: small ones are absorbed, which leaves fewer.
-    for cut in range(2, min(len(members), 3 * (clusters or MOST_CLUSTERS)) + 1):
+    for cut in range(2, min(len(members), 3 * (clusters or MAX_CLUSTERS)) + 1):
         labels, _ = absorbed(hierarchy.fcluster(tree, cut, "maxclust") - 1, unit, LEAST)
         count = int(labels.max()) + 1
-        is_wanted = 2 <= count <= MOST_CLUSTERS if clusters is None else count == clusters and count > 1
+        is_wanted = 2 <= count <= MAX_CLUSTERS if clusters is None else count == clusters and count > 1
         if is_wanted and labels.tobytes() not in cuts:
             cuts.add(labels.tobytes())
             yield labels, round(cosine_silhouette(members, labels), 9)

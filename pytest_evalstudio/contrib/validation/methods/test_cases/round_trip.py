@@ -12,7 +12,6 @@ from pytest_evalstudio.contrib.questions.api import (
     SentenceIndex,
     bare_question,
     cell_statements,
-    is_cell_question,
     is_natural,
     pattern,
     quantities,
@@ -135,12 +134,10 @@ class RoundTrip:
         None for people's own questions, which need not read as rules write them. Another one begins with a
         question word, an auxiliary, or a preposition that a question word follows, does not end with a
         function word, has no leftovers of a sentence, and of neighbours that both occur in the documents one
-        pair in five at least occurs there.
+        pair in five at least occurs there, unless it asks for the cell of a table.
         """
         if case.key in self._own_keys:
             return None
-        if is_cell_question(case.prompt):
-            return 1.0
         words = _words(bare_question(case.prompt))
         if len(words) < 3 or words[0] not in _ASKING or words[-1] in _NEVER_LAST:
             return 0.0
@@ -154,7 +151,9 @@ class RoundTrip:
             return 0.0
         pairs = [(a, b) for a, b in pairwise(words) if a in self._words and b in self._words]
         hits = sum(pair in self._pairs for pair in pairs)
-        return float(len(pairs) < _FEWEST_PAIRS or hits >= _MIN_PAIRS * len(pairs))
+        # The words of a cell and those of its row and column are neighbours in the question only.
+        is_of_cell = evidence_of(case).startswith("|")
+        return float(is_of_cell or len(pairs) < _FEWEST_PAIRS or hits >= _MIN_PAIRS * len(pairs))
 
 
 def support_by_evidence(case: TestCase) -> float | None:

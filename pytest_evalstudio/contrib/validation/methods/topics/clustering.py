@@ -14,7 +14,7 @@ from pytest_evalstudio.core.extras import import_extra
 from pytest_evalstudio.stats.silhouettes import cosine_silhouette
 from pytest_evalstudio.stats.types import Floats
 
-MOST_CLUSTERS = 20
+MAX_CLUSTERS = 20
 """Tried with k-means."""
 UMAP_FROM = 200
 """Rows from which on "auto" reduces by UMAP too; it takes many neighbours to say anything, and seconds to
@@ -151,7 +151,7 @@ def _is_by_umap(rows: Any, settings: ClusteringSettings) -> bool:
 
 def _counts(rows: int, settings: ClusteringSettings) -> range:
     """Numbers of clusters that are tried with k-means."""
-    return range(2, min(MOST_CLUSTERS, rows // settings.least) + 1)
+    return range(2, min(MAX_CLUSTERS, rows // settings.least) + 1)
 
 
 def _reductions(rows: Any, settings: ClusteringSettings) -> Iterator[tuple[str, Any]]:

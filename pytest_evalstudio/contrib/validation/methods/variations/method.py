@@ -57,7 +57,9 @@ class Variation:
     @property
     def direction(self) -> str:
         """Return "pass_to_fail", "fail_to_pass", or "" for the same verdict."""
-        return "" if self.failed == self.failed_before else "pass_to_fail" if self.failed else "fail_to_pass"
+        if self.failed == self.failed_before:
+            return ""
+        return "pass_to_fail" if self.failed else "fail_to_pass"
 
 
 def find_flips(
@@ -151,7 +153,9 @@ def _problem(row: PerturbatorFlips, copies: FlipCounts | None, step: str, model:
 
 
 def _severity(share: float) -> Severity:
-    return "high" if share >= HIGH_SHARE else "medium" if share >= MEDIUM_SHARE else "low"
+    if share >= HIGH_SHARE:
+        return "high"
+    return "medium" if share >= MEDIUM_SHARE else "low"
 
 
 def _tested(

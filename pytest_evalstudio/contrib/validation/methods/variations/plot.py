@@ -59,7 +59,9 @@ def _groups(flips: VariationFlips) -> list[tuple[str, Sequence[Row]]]:
 def _row(canvas: Canvas, scale: Scale, y: float, row: Row) -> None:
     low, high = row.interval
     is_sensitive = isinstance(row, PerturbatorFlips) and row.is_sensitive
-    colour = BAD if is_sensitive else COLOURS[0] if row.name != AGAIN else QUIET
+    colour = QUIET if row.name == AGAIN else COLOURS[0]
+    if is_sensitive:
+        colour = BAD
     short = fitted(row.name, NAMES - 24)
     canvas.text(NAMES - 10, y + 4, short, anchor="end", title=row.name if short != row.name else "")
     canvas.line(scale(low), y, scale(high), y, stroke=colour, width=2)

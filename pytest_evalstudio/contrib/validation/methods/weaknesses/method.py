@@ -31,7 +31,7 @@ from pytest_evalstudio.stats.intervals import difference_of_proportions, probabi
 from pytest_evalstudio.stats.types import Booleans, Floats
 from pytest_evalstudio.text.figures import figure
 
-LEAST_CASES = 5
+MIN_CASES = 5
 _LEFT_OUT = {
     "perturbed": "perturbed",
     "without_score": "without a score",
@@ -47,7 +47,7 @@ def find_weaknesses(
     by: Sequence[str] = (),
     model: str | None = None,
     alpha: float = 0.05,
-    min_cases: int = LEAST_CASES,
+    min_cases: int = MIN_CASES,
 ) -> MetricWeaknesses:
     """Compare the categories under one metric; see `find_all_weaknesses` for arguments and errors."""
     return find_all_weaknesses(scores, [metric], by=by, model=model, alpha=alpha, min_cases=min_cases)[0]
@@ -60,7 +60,7 @@ def find_all_weaknesses(
     by: Sequence[str] = (),
     model: str | None = None,
     alpha: float = 0.05,
-    min_cases: int = LEAST_CASES,
+    min_cases: int = MIN_CASES,
     groups: Mapping[str, str] = NOTHING_GROUPED,
     seed: int = 0,
 ) -> list[MetricWeaknesses]:

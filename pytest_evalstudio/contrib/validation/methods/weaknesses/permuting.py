@@ -75,7 +75,9 @@ def _share(number: int, families: Sequence[_Family], weights: Sequence[float]) -
     is_pairs = families[number].pairs
     alike = sum(weight for family, weight in zip(families, weights, strict=True) if family.pairs == is_pairs)
     has_both = len({family.pairs for family in families}) > 1
-    of_its_sort = (1 - SINGLE_SHARE if is_pairs else SINGLE_SHARE) if has_both else 1.0
+    of_its_sort = 1.0
+    if has_both:
+        of_its_sort = 1 - SINGLE_SHARE if is_pairs else SINGLE_SHARE
     return of_its_sort * weights[number] / alike
 
 

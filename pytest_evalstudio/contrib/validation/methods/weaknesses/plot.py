@@ -21,10 +21,10 @@ from pytest_evalstudio.contrib.validation.methods.weaknesses.results import Metr
 from pytest_evalstudio.contrib.validation.methods.weaknesses.scored import ScoredCase, scored_cases
 from pytest_evalstudio.record.score_table import Scores
 
-MOST_METRICS = 4
+MAX_METRICS = 4
 """With three further pictures each."""
-MOST_DISTRIBUTIONS = 20
-MOST_DIMENSIONS = 3
+MAX_DISTRIBUTIONS = 20
+MAX_DIMENSIONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ def weakness_pictures(
     }
     axes = {weak.metric: _axis(scores, weak, cases[weak.metric]) for weak in weaknesses}
     of = f" of {name}" if name else ""
-    shown = list(weaknesses)[:MOST_DISTRIBUTIONS]
+    shown = list(weaknesses)[:MAX_DISTRIBUTIONS]
     pairs = [(axes[weak.metric], [case.value for case in cases[weak.metric]]) for weak in shown]
     files = {
         "distributions.svg": distributions(
@@ -68,7 +68,7 @@ def weakness_pictures(
     ranked = sorted(
         weaknesses, key=lambda weak: (-weak.weak, -_failing(axes[weak.metric], cases[weak.metric]))
     )
-    metrics = {weak.metric for weak in ranked[:MOST_METRICS]}
+    metrics = {weak.metric for weak in ranked[:MAX_METRICS]}
     for weak in weaknesses:
         if weak.metric in metrics:
             stem = re.sub(r"[^A-Za-z0-9_.-]", "_", weak.metric)
@@ -82,7 +82,7 @@ def _of_metric(
     weaknesses: MetricWeaknesses, axis: MetricAxis, cases: Sequence[ScoredCase], of: str
 ) -> dict[str, str]:
     """Return the pictures of a metric by kind."""
-    dimensions = sorted(weaknesses.by, key=lambda name: name != TOPIC)[:MOST_DIMENSIONS]
+    dimensions = sorted(weaknesses.by, key=lambda name: name != TOPIC)[:MAX_DIMENSIONS]
     panels = [_panel(dimension, weaknesses, cases) for dimension in dimensions]
     weak = f"{weaknesses.weak} weak" if weaknesses.weak else "nothing weak"
     files = {

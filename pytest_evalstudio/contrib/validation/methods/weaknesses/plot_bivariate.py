@@ -18,10 +18,10 @@ from pytest_evalstudio.plots.text import fitted, text_width
 from pytest_evalstudio.text.figures import figure
 
 LEFT, RIGHT, FOOT = 230, 16, 84
-LEAST_TOP, MOST_TOP = 60, 190
+MIN_TOP, MAX_TOP = 60, 190
 CELL_HEIGHT = 52
 NARROWEST, WIDEST, ABOUT = 62, 120, 720
-MOST_ROWS, MOST_COLUMNS = 25, 16
+MAX_ROWS, MAX_COLUMNS = 25, 16
 _PITCH = 7
 
 
@@ -42,10 +42,10 @@ def bivariate(
     none), to green, the best. Dots are cases, as many as there is room for; the number of cases is written.
     Of more than 25 rows or 16 columns those with weak cells and the most cases are shown.
     """
-    rows, more_rows = _kept([row for row, _ in cells], cells, 0, MOST_ROWS)
-    columns, more_columns = _kept([column for _, column in cells], cells, 1, MOST_COLUMNS)
+    rows, more_rows = _kept([row for row, _ in cells], cells, 0, MAX_ROWS)
+    columns, more_columns = _kept([column for _, column in cells], cells, 1, MAX_COLUMNS)
     wide = min(WIDEST, max(NARROWEST, (ABOUT - LEFT - RIGHT) // len(columns)))
-    top = min(MOST_TOP, max([LEAST_TOP, *(text_width(column) + 24 for column in columns)]))
+    top = min(MAX_TOP, max([MIN_TOP, *(text_width(column) + 24 for column in columns)]))
     width = max(680, LEFT + RIGHT + wide * len(columns))
     weak = sum(cell.weak for cell in cells.values())
     description = (

@@ -21,7 +21,7 @@ from pytest_evalstudio.plots.canvas import Canvas
 from pytest_evalstudio.stats.intervals import mean_interval
 from pytest_evalstudio.text.figures import figure
 
-MOST_DOTS = 120
+MAX_DOTS = 120
 
 
 def marginals(title: str, axis: MetricAxis, panels: Sequence[DimensionPanel]) -> str:
@@ -34,7 +34,7 @@ def marginals(title: str, axis: MetricAxis, panels: Sequence[DimensionPanel]) ->
 
 
 def _mean(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
-    for number, value in enumerate(some(group.values, MOST_DOTS)):
+    for number, value in enumerate(some(group.values, MAX_DOTS)):
         canvas.circle(
             scale(value),
             middle + spread(number) * (ROW - 14),

@@ -17,7 +17,7 @@ from pytest_evalstudio.text.figures import figure
 WIDTH, ROW, HEAD, FOOT = 720, 36, 34, 34
 NAMES, FIGURES = 236, 96
 """Pixels for the names on the left and the figures on the right."""
-MOST_ROWS = 30
+MAX_ROWS = 30
 _NOTES, _MORE = 46, 18
 _WEAK = "Weak: worse than all other cases by a one-sided test, after Westfall–Young correction."
 
@@ -97,7 +97,7 @@ def rows_picture(
 
     `draw` shows the scores of a category.
     """
-    shown = [sorted(panel.groups, key=lambda group: _badness(group, axis))[:MOST_ROWS] for panel in panels]
+    shown = [sorted(panel.groups, key=lambda group: _badness(group, axis))[:MAX_ROWS] for panel in panels]
     left_out = [len(panel.groups) - len(groups) for panel, groups in zip(panels, shown, strict=True)]
     height = sum(HEAD + ROW * len(groups) + FOOT for groups in shown) + _MORE * sum(map(bool, left_out))
     canvas = Canvas(title, width=WIDTH, height=height + _NOTES, description=description)

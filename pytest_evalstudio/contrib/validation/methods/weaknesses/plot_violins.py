@@ -24,9 +24,9 @@ from pytest_evalstudio.stats.density import density
 from pytest_evalstudio.stats.intervals import is_binary, mean_interval
 from pytest_evalstudio.text.figures import figure
 
-FEWEST, FEWEST_DIFFERENT = 12, 6
+FEWEST, MIN_DIFFERENT = 12, 6
 """Scores, and different ones, that a violin is drawn of: fewer would be the smoothing's shape, not theirs."""
-MOST_DOTS, MOST_PASSES = 60, 32
+MAX_DOTS, MAX_PASSES = 60, 32
 _POINTS = 72
 _HALF = ROW / 2 - 4
 _COLUMN, _PITCH = 4, 6
@@ -45,7 +45,7 @@ def violins(title: str, axis: MetricAxis, panels: Sequence[DimensionPanel]) -> s
     def draw(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
         if is_passes:
             _passes(canvas, scale, middle, group, each)
-        elif len(group.values) >= FEWEST and len(set(group.values)) >= FEWEST_DIFFERENT:
+        elif len(group.values) >= FEWEST and len(set(group.values)) >= MIN_DIFFERENT:
             _violin(canvas, scale, middle, group)
         else:
             _dots(canvas, scale, middle, group)
@@ -63,7 +63,7 @@ def _cases_per_dot(panels: Sequence[DimensionPanel]) -> int:
     most = max(
         max(group.values.count(0.0), group.values.count(1.0)) for panel in panels for group in panel.groups
     )
-    return max(1, math.ceil(most / MOST_PASSES))
+    return max(1, math.ceil(most / MAX_PASSES))
 
 
 def _violin(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
@@ -93,7 +93,7 @@ def _violin(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
 
 
 def _dots(canvas: Canvas, scale: Scale, middle: float, group: Group) -> None:
-    for number, value in enumerate(some(group.values, MOST_DOTS)):
+    for number, value in enumerate(some(group.values, MAX_DOTS)):
         canvas.circle(
             scale(value), middle + spread(number) * 2 * (_HALF - 3), 3, fill=colour_of(group), opacity=0.5
         )

@@ -45,8 +45,8 @@ CONFIGURED = (
     *("max_text_chars", "min_test_cases", "latency", "max_cost"),
 )
 """Keys of the configuration that a step uses that asks the model."""
-MOST_PROBLEMS = 50
-MOST_UNANSWERED = 0.1
+MAX_PROBLEMS = 50
+MAX_UNANSWERED = 0.1
 """Share of questions without an answer that a step puts up with."""
 
 
@@ -137,7 +137,7 @@ def ask_and_evaluate(
     return results
 
 
-def unanswered(results: Results, most: float = MOST_UNANSWERED) -> str:
+def unanswered(results: Results, most: float = MAX_UNANSWERED) -> str:
     """Return the reason to wait if too many questions have no answer, "" otherwise.
 
     Args:
@@ -163,5 +163,5 @@ def problems_of(context: StepContext, step: str) -> tuple[Problem, ...]:
     problems = analyse(record, aggregates_of(read_run(record), context.registry)).problems
     return tuple(
         structs.replace(problem, attributes={"kind": "evaluation", "step": step, **problem.attributes})
-        for problem in problems[:MOST_PROBLEMS]
+        for problem in problems[:MAX_PROBLEMS]
     )

@@ -97,17 +97,11 @@ class AutomatedEvaluation:
         waits = unanswered(results)
         # Evaluators that nobody chose need no thresholds of people.
         is_chosen = bool(self.evaluators or context.workflow.evaluators or context.config.evaluators)
+        notes = [f"{patched} test cases are left out: a corpus patch has their answers"] if patched else []
         return StepResult(
             summary=f"{len(results.items)} test cases: {passes.text}{by_all};"
             f" {control_summary(controlled.results)}" + (f"; {waits}" if waits else ""),
-            notes=(
-                *(
-                    (f"{patched} test cases are left out: a corpus patch has their answers",)
-                    if patched
-                    else ()
-                ),
-                *control_notes(controlled.results),
-            ),
+            notes=(*notes, *control_notes(controlled.results)),
             waits=waits,
             figures=EvaluationResults(
                 cases=len(results.items),

@@ -68,7 +68,7 @@ ID = ADVERSARIAL
 SUITE = "adversarial_suite.json"
 FIGURES = "adversarial.json"
 PICTURE = "adversarial.svg"
-MOST_REFUSED = 0.5
+MAX_REFUSED = 0.5
 """Maximum share of attacks without an answer: content filters refuse some of them."""
 OUT_OF_DISTRIBUTION = "out_of_distribution"
 """Generator of questions outside of the documents' domain."""
@@ -141,7 +141,7 @@ class RobustnessAdversarial(Selection):
             return StepResult(summary="nothing is asked: no attack has a plain twin")
         paired.suite.save(context.folder / SUITE)
         results = ask_and_evaluate(context, paired.suite, context.folder, evaluators, thresholds)
-        if waits := unanswered(results, MOST_REFUSED):
+        if waits := unanswered(results, MAX_REFUSED):
             return StepResult(summary=waits, waits=waits)
         pairs = _pairs(context, results, paired, plain_suite)
         if not pairs:

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from pytest_evalstudio.contrib.questions.api import (
     DraftSelection,
+    bare_question,
     content_words,
-    is_cell_question,
     missing_pipeline,
+    named_row,
     relevance,
-    with_title,
-    without_choices,
 )
 from pytest_evalstudio.contrib.validation.methods.texts.distinct import DistinctSets
 from pytest_evalstudio.contrib.validation.steps.test_generation.generating import (
@@ -36,7 +35,7 @@ MAX_NAMED = 3
 MAX_OF_A_TABLE = 8
 """Candidates of each kind on the tables of a chunk."""
 TEXT_PER_CELL = 3
-"""Questions on the text of a document for each on its tables."""
+"""Questions on the text of a document for each further one on a row of its tables."""
 
 
 class NoQuestions(DataError):
@@ -79,12 +78,6 @@ def choose(
     if not settings.writer:
         few = _few_cells(few)
     selected = _sampled(few, settings, material)
-    # After the choice of distinct questions, which the words of a common title would make alike.
-    if not settings.writer and settings.purpose == "ordinary":
-        selected = [
-            candidate._replace(draft=with_title(candidate.draft, candidate.excerpt.title, material.corpus))
-            for candidate in selected
-        ]
     if not selected:
         documents = [Path(document).name for document in context.workflow.documents]
         more = f" and {len(documents) - MAX_NAMED} more" if len(documents) > MAX_NAMED else ""
@@ -134,7 +127,7 @@ def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, see
     """
     shuffled = list(candidates)
     random.Random(seed).shuffle(shuffled)
-    words = [frozenset(content_words(without_choices(candidate.plain))) for candidate in shuffled]
+    words = [_telling_words(candidate) for candidate in shuffled]
     groups: dict[str, DistinctSets] = {}
     distinct = []
     for candidate, question in zip(shuffled, words, strict=True):
@@ -144,6 +137,14 @@ def _distinct(candidates: Sequence[Candidate], settings: GenerationSettings, see
         if groups[group].keep(question):
             distinct.append(candidate)
     return distinct
+
+
+def _telling_words(candidate: Candidate) -> frozenset[str]:
+    """Return the words by which a question differs from others: of a cell, the whole question."""
+    # Without titles and headings, which make different questions alike.
+    question = bare_question(candidate.plain)
+    is_of_cell = candidate.draft.evidence.startswith("|")
+    return frozenset([question] if is_of_cell else content_words(question))
 
 
 def _few_of_a_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -161,29 +162,26 @@ def _few_of_a_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _few_cells(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates with at most a quarter of each document's on its tables, evenly among them.
+    """Return the candidates with one on each row of a table, and more up to a quarter of each document's.
 
-    A document that has questions on tables alone keeps them. Questions in the usual form come first.
+    A document that has questions on tables alone keeps them.
     """
     texts: Counter[str] = Counter()
-    tables: dict[str, dict[str, list[Candidate]]] = {}
+    tables: dict[str, dict[tuple[str, int], list[Candidate]]] = {}
     for candidate in candidates:
         title, evidence = candidate.excerpt.title, candidate.draft.evidence
         if evidence.startswith("|"):
-            tables.setdefault(title, {}).setdefault(evidence, []).append(candidate)
+            row = (evidence, named_row(candidate.draft.question, evidence))
+            tables.setdefault(title, {}).setdefault(row, []).append(candidate)
         else:
             texts[title] += 1
     kept: set[int] = set()
     for title, cells in tables.items():
-        groups = [sorted(each, key=_is_quoted) for each in cells.values()]
+        groups = list(cells.values())
         total = sum(map(len, groups))
-        limit = max(1, round(texts[title] / TEXT_PER_CELL)) if texts[title] else total
+        limit = max(len(groups), round(texts[title] / TEXT_PER_CELL)) if texts[title] else total
         kept.update(id(candidate) for candidate in interleave(groups, limit))
     return [each for each in candidates if not each.draft.evidence.startswith("|") or id(each) in kept]
-
-
-def _is_quoted(candidate: Candidate) -> bool:
-    return is_cell_question(candidate.draft.question)
 
 
 def _sampled(

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pytest_evalstudio.contrib.questions.api import quantities
+from pytest_evalstudio.contrib.questions.api import named_row, quantities
 from pytest_evalstudio.contrib.validation.methods.topics.results import Chunk
 from pytest_evalstudio.contrib.validation.steps.test_generation.results import Coverage
 from pytest_evalstudio.formats.suite import TestSuite
@@ -56,8 +56,8 @@ def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[CoveredSta
     """Yield the passages, sentences with a quantity or a rule, rows of tables, and topics, tested or not.
 
     A sentence is tested if it is the evidence of a case, and a row if the question of a case on its table
-    names the first cell. A case without evidence, of an own suite, tests the sentences of its chunk that hold
-    its expected answer. A sentence with a quantity and a rule counts as both.
+    has the words of its first cell. A case without evidence, of an own suite, tests the sentences of its
+    chunk that hold its expected answer. A sentence with a quantity and a rule counts as both.
     """
     cases = [case for test in suite.tests for case in test.test_cases]
     extras = [(case.prompt, case.model_extra or {}) for case in cases]
@@ -78,15 +78,9 @@ def statements(suite: TestSuite, chunks: Sequence[Chunk]) -> Iterator[CoveredSta
         for sentence in chunk.sentences:
             text = _plain(sentence)
             if text.startswith("|"):
-                asked = questions.get(text, [])
-                for row in _rows(text):
-                    name = row.split("|")[1].strip().casefold()
-                    yield CoveredStatement(
-                        kind="tables",
-                        text=row,
-                        tested=any(name in question.casefold() for question in asked),
-                        **base,
-                    )
+                tested_rows = {named_row(question, text) for question in questions.get(text, [])}
+                for number, row in enumerate(_rows(text)):
+                    yield CoveredStatement(kind="tables", text=row, tested=number in tested_rows, **base)
                 continue
             kinds: list[Kind] = ["quantities"] if quantities(_HEADING_NUMBER.sub("", sentence)) else []
             kinds += ["rules"] if _RULE.search(sentence) else []

@@ -88,14 +88,12 @@ def make(
         results = replace(results, writer=writer_results(context, settings.writer, written))
     source = "these chunks give" if written is None else "the writer gives"
     specs = {id: context.registry.generators.spec(id) for id in material.generators}
+    notes = written.notes() if written is not None else _notes(settings, material)
     return Product(
         suite=suite_of(context, name, choice.candidates, material, writer=settings.writer),
         results=results,
         shortfall=f" of {settings.count}: {source} no more" if count < settings.count else "",
-        notes=[
-            *filter(None, [read.note()]),
-            *(written.notes() if written is not None else _notes(settings, material)),
-        ],
+        notes=[*filter(None, [read.note()]), *notes],
         kinds={id: (spec.problem_type, spec.avid) for id, spec in specs.items()},
     )
 

@@ -16,6 +16,7 @@ from pytest_evalstudio.contrib.validation.vectors import pair_cosines
 from pytest_evalstudio.contrib.validation.workflow.context import StepContext
 from pytest_evalstudio.core.cases import Answer, Case
 from pytest_evalstudio.core.errors import ConfigurationError, EvaluationError
+from pytest_evalstudio.core.json_data import non_empty
 from pytest_evalstudio.formats.condition import parse_condition
 from pytest_evalstudio.formats.suite import TestCase
 from pytest_evalstudio.scoring.plan import ConfiguredEvaluator, Plan
@@ -44,7 +45,7 @@ CUTOFFS: Mapping[str, float] = {
 """Minimum score of a valid test case by metric."""
 BERTSCORE = "bertscore"
 """Name of the evaluator, and of its table in the configuration."""
-FEWEST_NLI_WORDS = 4
+MIN_NLI_WORDS = 4
 """Minimum length of an expected answer for NLI: an amount alone is no statement."""
 _MARKS = re.compile(r"^(?:Yes|No)\. |^[A-Z]\) ")
 
@@ -157,7 +158,7 @@ def lacks(context: StepContext) -> dict[str, str]:
     """Return the metrics that are not available without network or configuration, with the reason."""
     missing = {} if context.config.nli.is_chosen else {"nli": "no [nli] model is configured"}
     reason = context.provider.lacks(context.config, _bertscore_evaluator(context))
-    return {**missing, **({"bertscore": reason} if reason else {})}
+    return {**missing, **non_empty(bertscore=reason)}
 
 
 def _bertscore_evaluator(context: StepContext) -> ConfiguredEvaluator:
@@ -200,7 +201,7 @@ def _nli(context: StepContext, cases: Sequence[TestCase]) -> Measured:
     pairs = [
         at
         for at, case in enumerate(cases)
-        if source_of(case) and len(statement_of(case).split()) >= FEWEST_NLI_WORDS
+        if source_of(case) and len(statement_of(case).split()) >= MIN_NLI_WORDS
     ]
     judged = model.judge([(source_of(cases[at]), statement_of(cases[at])) for at in pairs]) if pairs else []
     scores: list[float | None] = [None] * len(cases)

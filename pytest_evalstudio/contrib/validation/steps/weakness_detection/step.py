@@ -13,8 +13,8 @@ from pydantic import Field
 from pytest_evalstudio.analysis.problems import miss_severity
 from pytest_evalstudio.analysis.stored_scores import read_scores
 from pytest_evalstudio.contrib.validation.methods.categories import GENERATOR, QUERY_TYPE, TOPIC, by_dimension
-from pytest_evalstudio.contrib.validation.methods.weaknesses.method import LEAST_CASES, find_all_weaknesses
-from pytest_evalstudio.contrib.validation.methods.weaknesses.plot import MOST_METRICS, weakness_pictures
+from pytest_evalstudio.contrib.validation.methods.weaknesses.method import MIN_CASES, find_all_weaknesses
+from pytest_evalstudio.contrib.validation.methods.weaknesses.plot import MAX_METRICS, weakness_pictures
 from pytest_evalstudio.contrib.validation.methods.weaknesses.results import (
     MetricWeaknesses,
     WeaknessCell,
@@ -71,7 +71,7 @@ class WeaknessDetection:
     metrics: Names = field(default_factory=list)
     by: Names = field(default_factory=list)
     alpha: Level = 0.05
-    min_cases: Annotated[int, Field(ge=2)] = LEAST_CASES
+    min_cases: Annotated[int, Field(ge=2)] = MIN_CASES
     configured: ClassVar[tuple[str, ...]] = ()
 
     def run(self, context: StepContext) -> StepResult:
@@ -109,7 +109,7 @@ class WeaknessDetection:
                 (context.folder / name).write_bytes(picture.encode("utf-8"))
         notes = [f"not compared: {', '.join(without)}"] if without else []
         if pictures is not None and pictures.left_out:
-            notes.append(f"pictures of {MOST_METRICS} metrics only; without: {', '.join(pictures.left_out)}")
+            notes.append(f"pictures of {MAX_METRICS} metrics only; without: {', '.join(pictures.left_out)}")
         problems = [
             _problem(metric, cell, column, evaluators[column.evaluator])
             for metric in weaknesses

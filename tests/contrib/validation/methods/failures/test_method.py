@@ -26,7 +26,7 @@ def planted(seed: int, **more: int) -> tuple[Any, Any, Any]:
     return vectors_of(texts), np.array(causes) >= 0, np.array(causes)
 
 
-def silent(done: int, total: int, what: str) -> None: ...
+def silent(count: int, total: int, what: str) -> None: ...
 
 
 @pytest.mark.slow
@@ -48,7 +48,7 @@ def test_they_are_found_where_nothing_passed() -> None:
 
 
 def test_more_failures_than_a_forest_takes_all_get_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(method, "MOST_CASES", 30)
+    monkeypatch.setattr(method, "MAX_CASES", 30)
     rows, failed, causes = planted(2)
     result = group(rows, failed, clusters=3, seed=0)
     assert adjusted_rand_score(causes[failed], result.labels) >= 0.8
@@ -64,9 +64,9 @@ def test_as_many_clusters_as_are_wanted() -> None:
 
 def test_the_same_again() -> None:
     rows, failed, _ = planted(4)
-    one, other = (group(rows, failed, clusters=None, seed=7) for _ in range(2))
-    assert one.labels.tolist() == other.labels.tolist()
-    assert one.typical == other.typical
+    first, other = (group(rows, failed, clusters=None, seed=7) for _ in range(2))
+    assert first.labels.tolist() == other.labels.tolist()
+    assert first.typical == other.typical
 
 
 @pytest.mark.slow

@@ -17,10 +17,10 @@ def test_it_keeps_what_comparing_all_with_all_keeps(most: float, seed: int) -> N
     sets = [
         frozenset(rng.choices("abcdefghijkl", weights=range(1, 13), k=rng.randint(0, 8))) for _ in range(150)
     ]
-    kept: list[frozenset[str]] = []
+    survivors: list[frozenset[str]] = []
     expected = []
     for words in sets:
-        expected.append(all(jaccard(words, other) <= most for other in kept))
-        kept += [words] if expected[-1] else []
+        expected.append(all(jaccard(words, other) <= most for other in survivors))
+        survivors += [words] if expected[-1] else []
     distinct = DistinctSets(most, sets)
     assert [distinct.keep(words) for words in sets] == expected

@@ -36,10 +36,10 @@ def variation(number: int, by: str, before: bool, after: bool, **more: Any) -> V
     )
 
 
-def made(by: str, turned: int, back: int = 0, cases: int = 20, **more: Any) -> list[Variation]:
+def variations_of(by: str, turned: int, recoveries: int = 0, cases: int = 20, **more: Any) -> list[Variation]:
     """So many cases of which some turn to fail, and some, that failed, turn back."""
     return [
-        variation(number, by, turned <= number < turned + back, number < turned, **more)
+        variation(number, by, turned <= number < turned + recoveries, number < turned, **more)
         for number in range(cases)
     ]
 
@@ -48,7 +48,7 @@ METRICS = {"rouge.rouge_l": "higher"}
 
 
 def test_flips_are_counted_by_perturbator_and_direction() -> None:
-    result = find_flips([*made("comma:LOW", 6, 2), *made("qwerty", 1)], METRICS, alpha=0.05)
+    result = find_flips([*variations_of("comma:LOW", 6, 2), *variations_of("qwerty", 1)], METRICS, alpha=0.05)
     comma, qwerty = result.by_perturbator
     assert (
         comma.name,
@@ -74,7 +74,7 @@ def test_flips_are_counted_by_perturbator_and_direction() -> None:
 
 
 def test_topics_and_kinds_count_an_original_once() -> None:
-    result = find_flips([*made("comma:LOW", 4), *made("qwerty", 6)], {}, alpha=0.05)
+    result = find_flips([*variations_of("comma:LOW", 4), *variations_of("qwerty", 6)], {}, alpha=0.05)
     assert [
         (row.name, row.cases, row.flipped, row.variations, row.pass_to_fail) for row in result.by_topic
     ] == [
@@ -90,11 +90,13 @@ def test_topics_and_kinds_count_an_original_once() -> None:
 
 
 def test_what_copies_do_too_is_no_finding() -> None:
-    flicker = [one for number in range(2) for one in made("copy", 6, key=f"copy{number}")]
-    noisy = find_flips([*made("comma:LOW", 6), *flicker], {}, alpha=0.05)
+    flicker = [entry for number in range(2) for entry in variations_of("copy", 6, key=f"copy{number}")]
+    noisy = find_flips([*variations_of("comma:LOW", 6), *flicker], {}, alpha=0.05)
     assert noisy.copies.pass_to_fail == 12
     assert problems(noisy, "step", "m") == []
-    steady = find_flips([*made("comma:LOW", 7), *made("copy", 0), *made("copy", 0)], {}, alpha=0.05)
+    steady = find_flips(
+        [*variations_of("comma:LOW", 7), *variations_of("copy", 0), *variations_of("copy", 0)], {}, alpha=0.05
+    )
     (problem,) = problems(steady, "step", "m")
     assert steady.by_perturbator[0].p_value == pytest.approx((1 / 4) ** 7)
     assert problem.description.startswith(
@@ -107,21 +109,23 @@ def test_what_copies_do_too_is_no_finding() -> None:
 
 
 def test_scores_that_drop_without_a_flip_are_a_finding() -> None:
-    dropping = made("comma:LOW", 0, scores={"rouge.rouge_l": (0.9, 0.8)})
+    dropping = variations_of("comma:LOW", 0, scores={"rouge.rouge_l": (0.9, 0.8)})
     (problem,) = problems(find_flips(dropping, METRICS, alpha=0.05), "step", "m")
     assert "worsens rouge.rouge_l by 0.1 on average of 20 cases" in problem.description
     assert problem.severity == "low"
-    better = made("comma:LOW", 0, scores={"rouge.rouge_l": (0.9, 0.8)})
+    better = variations_of("comma:LOW", 0, scores={"rouge.rouge_l": (0.9, 0.8)})
     assert problems(find_flips(better, {"rouge.rouge_l": "lower"}, alpha=0.05), "step", "m") == []
 
 
 def test_flips_back_alone_are_no_problem() -> None:
-    assert problems(find_flips(made("comma:LOW", 0, 9), METRICS, alpha=0.05), "step", "m") == []
+    assert problems(find_flips(variations_of("comma:LOW", 0, 9), METRICS, alpha=0.05), "step", "m") == []
 
 
 def test_what_changes_the_meaning_stands_apart() -> None:
     result = find_flips(
-        [*made("antonym:HIGH", 15, meaning_kept=False), *made("comma:LOW", 1)], METRICS, alpha=0.05
+        [*variations_of("antonym:HIGH", 15, meaning_kept=False), *variations_of("comma:LOW", 1)],
+        METRICS,
+        alpha=0.05,
     )
     assert [row.name for row in result.by_perturbator] == ["comma:LOW"]
     assert [(row.name, row.pass_to_fail) for row in result.meaning_changed] == [("antonym:HIGH", 15)]
@@ -153,11 +157,18 @@ def _noise(rng: np.random.Generator, noise: float) -> list[Variation]:
 
 def test_the_picture_shows_each_row_with_its_interval() -> None:
     result = find_flips(
-        [*made("comma:LOW", 7), *made("qwe<rty", 1), *made("copy", 0), *made("copy", 0)], {}, alpha=0.05
+        [
+            *variations_of("comma:LOW", 7),
+            *variations_of("qwe<rty", 1),
+            *variations_of("copy", 0),
+            *variations_of("copy", 0),
+        ],
+        {},
+        alpha=0.05,
     )
     picture = flips_picture("Flips & more", result)
     root = ElementTree.fromstring(picture)
-    said = [element.text for element in root.iter() if element.tag.endswith("text")]
+    labels = [element.text for element in root.iter() if element.tag.endswith("text")]
     assert {
         "comma:LOW",
         "qwe<rty",
@@ -165,7 +176,7 @@ def test_the_picture_shows_each_row_with_its_interval() -> None:
         "7 of 20 (−7 +0)",
         "0 of 40 (−0 +0)",
         "simple_factual",
-    } <= set(said)
+    } <= set(labels)
     assert "comma:LOW: 35 %, 95 % interval 18.1 % to 56.7 %, 7 pass to fail, 0 fail to pass" in picture
     assert picture == flips_picture("Flips & more", result)
 
@@ -178,10 +189,10 @@ def test_the_exact_test_has_the_whole_level_where_scores_only_repeat_the_verdict
         )
         for number in range(20)
     ]
-    (alone,) = find_flips(verdicts, {"m.passes": "higher"}, alpha=0.05).by_perturbator
-    assert alone.p_value == 1 / 32
-    assert alone.drops == ()
-    assert alone.beyond_chance
-    (graded,) = find_flips(made("comma:LOW", 5), METRICS, alpha=0.05).by_perturbator
+    (exact_flips,) = find_flips(verdicts, {"m.passes": "higher"}, alpha=0.05).by_perturbator
+    assert exact_flips.p_value == 1 / 32
+    assert exact_flips.drops == ()
+    assert exact_flips.beyond_chance
+    (graded,) = find_flips(variations_of("comma:LOW", 5), METRICS, alpha=0.05).by_perturbator
     assert len(graded.drops) == 1
     assert not graded.beyond_chance

@@ -63,8 +63,8 @@ def planted(
     return scores_of(*answers, **more)
 
 
-def weak(found: MetricWeaknesses) -> list[dict[str, str]]:
-    return [dict(cell.by) for cell in found.cells if cell.weak]
+def weak(result: MetricWeaknesses) -> list[dict[str, str]]:
+    return [dict(cell.by) for cell in result.cells if cell.weak]
 
 
 def test_a_weak_topic_is_found() -> None:
@@ -109,12 +109,12 @@ def test_where_nothing_is_weak_hardly_anything_is_flagged(kind: str) -> None:
 def test_several_models_are_no_further_witnesses() -> None:
     """Four models that answer alike prove no more than one."""
     draw = {"draw": lambda rng, topic, _: rng.beta(4, 2.5 if topic == "fees" else 1.8)}
-    one = find_weaknesses(planted(np.random.default_rng(3), **draw, count=60), "quality")
-    four = find_weaknesses(
+    single_model = find_weaknesses(planted(np.random.default_rng(3), **draw, count=60), "quality")
+    four_models = find_weaknesses(
         planted(np.random.default_rng(3), **draw, count=60, models=("a", "b", "c", "d")), "quality"
     )
-    assert four.cells == one.cells
-    assert four.cases == 60
+    assert four_models.cells == single_model.cells
+    assert four_models.cases == 60
 
 
 def test_a_case_counts_with_the_mean_of_its_models_and_a_model_can_be_chosen() -> None:
@@ -235,12 +235,12 @@ def test_the_command_says_what_is_weak_and_exits_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["weakness", str(record(tmp_path)), "--by", "topic"]) == 1
-    printed = capsys.readouterr().out
-    assert "WEAK topic:fees      20 cases" in printed
-    assert "left out of the answers: 1 perturbed" in printed
+    output = capsys.readouterr().out
+    assert "WEAK topic:fees      20 cases" in output
+    assert "left out of the answers: 1 perturbed" in output
     assert (
         "Permutation test of chunks, one-sided, each cell against the rest; 2 tests, correction:"
-        " Westfall–Young (step-down, all metrics); weak where p <= 0.05" in printed
+        " Westfall–Young (step-down, all metrics); weak where p <= 0.05" in output
     )
 
 
@@ -288,10 +288,11 @@ def test_all_metrics_are_corrected_together() -> None:
         scores.columns[f"e.{key}"] = Column(evaluator="e", metric=Metric(key, threshold=0.5))
         for answer in scores.answers.values():
             answer.scores[f"e.{key}"] = {1: float(rng.normal())}
-    alone = find_weaknesses(scores, "quality")
-    together = find_all_weaknesses(scores, list(scores.columns))[0]
+    single_result = find_weaknesses(scores, "quality")
+    joint_result = find_all_weaknesses(scores, list(scores.columns))[0]
     fees = [
-        next(cell for cell in result.cells if cell.by == {"topic": "fees"}) for result in (alone, together)
+        next(cell for cell in result.cells if cell.by == {"topic": "fees"})
+        for result in (single_result, joint_result)
     ]
     assert fees[0].p_adjusted < fees[1].p_adjusted <= 0.025
 
@@ -330,12 +331,12 @@ def test_cases_of_two_files_with_the_same_keys_are_kept_apart(topics: tuple[str,
 def test_what_a_chunk_shares_is_subtracted() -> None:
     rng = np.random.default_rng(2)
     common = np.repeat(rng.normal(size=60) * 2, 5)
-    own = rng.normal(size=300)
-    scores = {("f", str(number)): float(value) for number, value in enumerate(common + own)}
+    residual = rng.normal(size=300)
+    scores = {("f", str(number)): float(value) for number, value in enumerate(common + residual)}
     groups = {str(number): str(number // 5) for number in range(300)}
     rest = np.array(list(without_shared_part(scores, groups).values()))
     assert np.corrcoef(rest, common)[0, 1] < 0.3
-    assert np.corrcoef(rest, own)[0, 1] > 0.85
+    assert np.corrcoef(rest, residual)[0, 1] > 0.85
     assert without_shared_part(scores, {}) == scores
 
 

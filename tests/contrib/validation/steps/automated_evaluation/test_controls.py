@@ -129,20 +129,20 @@ def test_where_a_refusal_is_right_refusals_must_pass(tmp_path: Path) -> None:
 
 
 def test_conditions_that_hold_contradict_nothing(tmp_path: Path) -> None:
-    results, asked = run(tmp_path, AMOUNT, WHO)
+    results, questions = run(tmp_path, AMOUNT, WHO)
     assert [(count.control, count.tested, count.contradicted) for count in results.controls.counts] == [
         *(("expected_answer", 2, 0), ("supporting_sentence", 2, 0)),
         *(("full_sentence", 2, 0), ("paraphrase", 1, 0)),
         *(("wrong_answer", 1, 0), ("unrelated_sentence", 2, 0), ("silence", 2, 0), ("refusal", 2, 0)),
     ]
-    assert [each.key for _, each in asked.cases()] == ["amount", "who"]
+    assert [each.key for _, each in questions.cases()] == ["amount", "who"]
 
 
 def test_a_condition_on_the_answer_is_not_checked_on_the_chunk(tmp_path: Path) -> None:
     question = case("yes", "Is the fee 30 USD?", f"Yes. {FEE}", r'regexp("(?i)^\W*Yes\b")', FEE)
-    results, asked = run(tmp_path, question, WHO)
+    results, questions = run(tmp_path, question, WHO)
     assert (results.controls.repaired, results.controls.cases) == (("yes",), {})
-    assert [each.condition_on for _, each in asked.cases()] == ["answer", ""]
+    assert [each.condition_on for _, each in questions.cases()] == ["answer", ""]
 
 
 @pytest.mark.parametrize(
@@ -155,19 +155,19 @@ def test_a_condition_on_the_answer_is_not_checked_on_the_chunk(tmp_path: Path) -
 def test_a_contradicted_case_is_left_out_by_name(
     tmp_path: Path, condition: str, controls: tuple[str, ...]
 ) -> None:
-    results, asked = run(tmp_path, case("bad", "What is it?", "30 USD", condition, FEE), WHO)
+    results, questions = run(tmp_path, case("bad", "What is it?", "30 USD", condition, FEE), WHO)
     assert set(controls) <= set(results.controls.cases["bad"])
-    assert [each.key for _, each in asked.cases()] == ["who"]
+    assert [each.key for _, each in questions.cases()] == ["who"]
     assert (results.controls.share, results.controls.refuses) == (0.5, True)
 
 
 def test_a_threshold_that_fails_full_sentences_is_left_out_and_not_the_cases(tmp_path: Path) -> None:
-    results, asked = run(
+    results, questions = run(
         tmp_path, AMOUNT, WHO, evaluators=["text_matching", "rouge"], thresholds={"rouge": 0.75}
     )
     assert results.controls.thresholds == {"rouge.rouge_l": 1.0}
     assert results.controls.cases == {}
-    assert len(asked.cases()) == 2
+    assert len(questions.cases()) == 2
 
 
 def test_a_threshold_that_nobody_set_does_not_decide(tmp_path: Path) -> None:

@@ -74,11 +74,11 @@ def test_the_map_shows_every_case(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_same_evaluation_gives_the_same_bytes(tmp_path: Path) -> None:
-    one, other = (
+    first_files, second_files = (
         clustered(tmp_path / name, count=18, passes=20)[0].files("failure_clustering")
         for name in ("one", "other")
     )
-    assert one == other
+    assert first_files == second_files
 
 
 def test_failures_without_causes_stand_together_and_the_step_says_why(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def record(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "failed", "judged"),
+    ("evaluators", "failed", "judged"),
     [
         pytest.param([], ["toneless"], 3, id="any verdict"),
         pytest.param(["quality"], [], 3, id="an evaluator"),
@@ -151,9 +151,9 @@ def record(folder: Path) -> Path:
     ],
 )
 def test_whose_verdicts_make_a_failure(
-    tmp_path: Path, wanted: list[str], failed: list[str], judged: int
+    tmp_path: Path, evaluators: list[str], failed: list[str], judged: int
 ) -> None:
-    evaluation = read_evaluation(record(tmp_path / "run"), wanted)
+    evaluation = read_evaluation(record(tmp_path / "run"), evaluators)
     assert [case.key for case in evaluation.cases if case.failed] == failed
     assert (len(evaluation.cases), evaluation.left_out["without a verdict"]) == (judged, 1)
 

@@ -103,17 +103,17 @@ def test_a_sheet_is_filled_in_and_kept_until_it_is_read(tmp_path: Path) -> None:
 def test_labels_of_a_metric_that_says_only_whether_are_compared_with_its_verdicts(tmp_path: Path) -> None:
     workspace = bench(tmp_path, [0.5] * 50)
     assert ran(workspace).waits == "0 of 40 labels"
-    drawn = workspace.read(STEP, "sample.json")["cases"]
+    cases = workspace.read(STEP, "sample.json")["cases"]
     while True:
         labels = [
             Label(key=case["key"], model_key="m-one", label=int(number % 8 > 0))
-            for number, case in enumerate(drawn)
+            for number, case in enumerate(cases)
         ]
         write(labels_file(workspace), labels)
         result = ran(workspace)
         if not result.waits:
             break
-        drawn = workspace.read(STEP, "sample.json")["cases"]
+        cases = workspace.read(STEP, "sample.json")["cases"]
     assert "people share 35 of 40 verdicts (95 % interval " in result.summary
     assert (result.figures.labelled, result.figures.thresholds) == (40, {})
     (problem,) = result.problems
@@ -126,8 +126,8 @@ def test_labels_of_a_metric_that_says_only_whether_are_compared_with_its_verdict
 def test_labels_of_answers_that_are_not_drawn_are_counted(tmp_path: Path) -> None:
     workspace = bench(tmp_path)
     ran(workspace)
-    drawn = {case["key"] for case in workspace.read(STEP, "sample.json")["cases"]}
-    others = [f"k{number:03}" for number in range(120) if f"k{number:03}" not in drawn]
+    sample_keys = {case["key"] for case in workspace.read(STEP, "sample.json")["cases"]}
+    others = [f"k{number:03}" for number in range(120) if f"k{number:03}" not in sample_keys]
     write(
         labels_file(workspace),
         [Label(key=key, model_key="m-one", label=1) for key in (*others[:30], "nobody")],

@@ -41,8 +41,8 @@ def test_it_waits_round_by_round_and_completes(tmp_path: Path) -> None:
         "40 of 40 answers labelled for quality.quality (the primary metric of Quality, the first evaluator"
         " whose"
     )
-    cut = result.figures.thresholds["quality.quality"]
-    assert cut == result.figures.threshold == pytest.approx(0.6, abs=0.07)
+    cutoff = result.figures.thresholds["quality.quality"]
+    assert cutoff == result.figures.threshold == pytest.approx(0.6, abs=0.07)
     assert result.figures.tested == 20
     assert set(workspace.files(STEP)) == {
         "sample.json",
@@ -73,13 +73,13 @@ def test_the_calibration_can_be_used_in_a_run(tmp_path: Path) -> None:
     workspace = Bench(tmp_path, {"text.txt": "Fees."})
     rows = []
     for number in range(90):
-        said = ["fee", "thirty", "pounds", "paid", "yearly"][: 1 + number % 5]
+        words = ["fee", "thirty", "pounds", "paid", "yearly"][: 1 + number % 5]
         invented = [f"w{at}" for at in range(number % 7)]
         rows.append(
             {
                 "key": f"k{number:02}",
                 "input": "?",
-                "actual_output": " ".join([*said, *invented]),
+                "actual_output": " ".join([*words, *invented]),
                 "context": ["fee thirty pounds paid yearly"],
             }
         )
@@ -95,10 +95,10 @@ def test_the_calibration_can_be_used_in_a_run(tmp_path: Path) -> None:
     config = {
         "evaluator": {"lexical_groundedness": {"calibration": str(workspace.of(STEP) / "calibration.json")}}
     }
-    again = evaluate(lab_of(lab, tmp_path), ["lexical_groundedness"], config=config)
-    again.write_record(workspace.of("automated_evaluation"))
-    kept = ran(workspace)
-    assert kept.figures.thresholds == result.figures.thresholds, (
+    second_evaluation = evaluate(lab_of(lab, tmp_path), ["lexical_groundedness"], config=config)
+    second_evaluation.write_record(workspace.of("automated_evaluation"))
+    second_result = ran(workspace)
+    assert second_result.figures.thresholds == result.figures.thresholds, (
         "what is calibrated stays the metric, not its probability"
     )
 
@@ -193,12 +193,12 @@ def test_several_raters(tmp_path: Path) -> None:
     assert 0 < len(divided) == round((1 - result.percent) * 40)
     assert f"raters are divided on {len(divided)}" in step_result.summary
     assert step_result.figures.n == 40 - len(divided)
-    listed = [
+    review_keys = [
         case["key"]
         for case in workspace.read(STEP, "to_review.json")["cases"]
         if "divided" in case["reasons"]
     ]
-    assert sorted(divided) == listed
+    assert sorted(divided) == review_keys
     sample = {case["key"]: case for case in workspace.read(STEP, "sample.json")["cases"]}
     assert all(
         sample[key]["good"] is None and set(sample[key]["labels"].values()) == {0, 1} for key in divided

@@ -118,8 +118,8 @@ def test_a_model_that_stands_firm(tmp_path: Path) -> None:
     result = workspace.read(STEP, "adversarial.json")
     assert result["withstood"] == len(result["pairs"]) == 24
     assert result["worse"] == 0
-    asked = TestSuite.load(workspace.of("automated_evaluation") / "asked_suite.json")
-    prompts = {case.key: case.prompt for _, case in asked.cases()}
+    evaluation_suite = TestSuite.load(workspace.of("automated_evaluation") / "asked_suite.json")
+    prompts = {case.key: case.prompt for _, case in evaluation_suite.cases()}
     plain = {case.key: case.model_extra["plain_question"] for _, case in suite.cases()}
     assert {pair["case"]: prompts[pair["twin"]] for pair in result["pairs"]} == plain
     assert step_result.problems == ()
@@ -190,7 +190,7 @@ def test_attacks_that_the_host_refuses_are_told_and_do_not_count(tmp_path: Path)
     assert result.figures.without_score == roles
     refused = f"{roles} attacks have no answer and do not count; the report of the step lists their errors"
     assert refused in result.notes
-    assert "jailbreak" not in {one.generator for one in result.figures.comparisons}
+    assert "jailbreak" not in {comparison.generator for comparison in result.figures.comparisons}
 
 
 def test_generators_and_topics_are_chosen(tmp_path: Path) -> None:
@@ -228,9 +228,9 @@ def test_out_of_distribution_alone_can_be_named(tmp_path: Path) -> None:
 
 def test_two_runs_write_the_same(tmp_path: Path) -> None:
     workspaces = [bench(tmp_path / str(number)) for number in range(2)]
-    one, other = ((run(each, count=10), each.files(STEP))[1] for each in workspaces)
+    first_files, second_files = ((run(each, count=10), each.files(STEP))[1] for each in workspaces)
     names = ("adversarial.json", "adversarial.svg", "adversarial_suite.json")
-    assert {name: one[name] for name in names} == {name: other[name] for name in names}
+    assert {name: first_files[name] for name in names} == {name: second_files[name] for name in names}
 
 
 def test_an_ordinary_generator_belongs_elsewhere(tmp_path: Path) -> None:

@@ -55,13 +55,13 @@ def run(
     workspace: Bench, say: Callable[[str], str] = thrown_by_commas, **parameters: Any
 ) -> tuple[StepResult, list[str]]:
     """Return the result of the step, and the questions of the model in it and in the evaluation before it."""
-    asked = answered_by(workspace, say)
+    questions = answered_by(workspace, say)
     evaluated = AutomatedEvaluation(evaluators=["text_matching"]).run(
         workspace.work("automated_evaluation", "test_validation")
     )
     work = workspace.work(STEP, "test_validation", "automated_evaluation")
     work = dataclasses.replace(work, figures={"automated_evaluation": dataclasses.asdict(evaluated.figures)})
-    return RobustnessInputVariations(**parameters).run(work), asked
+    return RobustnessInputVariations(**parameters).run(work), questions
 
 
 def test_a_model_that_commas_throw(tmp_path: Path) -> None:
@@ -91,14 +91,14 @@ def test_a_model_that_commas_throw(tmp_path: Path) -> None:
 
 def test_originals_come_in_proportion_and_their_answers_from_the_cache(tmp_path: Path) -> None:
     workspace = bench(tmp_path)
-    _, asked = run(workspace, perturbators=["comma:medium"], cases=12, copies=1)
+    _, questions = run(workspace, perturbators=["comma:medium"], cases=12, copies=1)
     suite = TestSuite.load(workspace.of(STEP) / "variations_suite.json")
     originals = [case for _, case in suite.cases() if not case.relationships]
     strata = {(*case.categories,) for case in originals}
     assert len(originals) == 12
     assert all(sum((*case.categories,) == stratum for case in originals) == 2 for stratum in strata)
     assert (workspace.of(STEP) / suite.tests[0].documents[0]).resolve() == tmp_path / "text.txt"
-    assert len(asked) == 24 + 12 + 12, "each question once, of the copies and variations as well"
+    assert len(questions) == 24 + 12 + 12, "each question once, of the copies and variations as well"
 
 
 def test_a_model_that_flickers_gives_no_problem(tmp_path: Path) -> None:
@@ -131,9 +131,9 @@ def test_a_dead_line_is_waited_for(tmp_path: Path) -> None:
 
 def test_two_runs_write_the_same(tmp_path: Path) -> None:
     workspaces = [bench(tmp_path / str(number)) for number in range(2)]
-    one, other = ((run(each), each.files(STEP))[1] for each in workspaces)
-    assert {name: one[name] for name in ("flips.json", "flips.svg", "variations_suite.json")} == {
-        name: other[name] for name in ("flips.json", "flips.svg", "variations_suite.json")
+    first_files, second_files = ((run(each), each.files(STEP))[1] for each in workspaces)
+    assert {name: first_files[name] for name in ("flips.json", "flips.svg", "variations_suite.json")} == {
+        name: second_files[name] for name in ("flips.json", "flips.svg", "variations_suite.json")
     }
 
 
@@ -162,10 +162,10 @@ def test_a_judge_may_write_the_variations_and_what_changes_the_meaning_stands_ap
     workspace.config = workspace.config.model_copy(
         update={"judge": JudgeTable(host="python", target=premise)}
     )
-    result, asked = run(
+    result, questions = run(
         workspace, perturbators=["contextual_misinformation:by=judge", "word_swap:low"], copies=0, cases=6
     )
-    assert any(question.startswith("As everybody knows") for question in asked)
+    assert any(question.startswith("As everybody knows") for question in questions)
     (changed,) = workspace.read(STEP, "flips.json")["meaning_changed"]
     assert (changed["name"], changed["cases"], changed["pass_to_fail"]) == ("contextual_misinformation", 6, 6)
     assert result.problems == ()
@@ -181,10 +181,10 @@ def test_thresholds_that_people_gave_count(tmp_path: Path) -> None:
         "automated_evaluation": dataclasses.asdict(evaluated.figures),
         "human_calibration": {"thresholds": {"rouge.rouge_l": 0.25, "groundedness.groundedness": 1}},
     }
-    chosen, thresholds, notes = evaluators_and_thresholds(
+    evaluators, thresholds, notes = evaluators_and_thresholds(
         dataclasses.replace(workspace.work(STEP), figures=figures), []
     )
-    assert (chosen, thresholds) == (["rouge"], {"rouge.rouge_l": 0.25})
+    assert (evaluators, thresholds) == (["rouge"], {"rouge.rouge_l": 0.25})
     assert notes == ["thresholds of the human calibration: rouge.rouge_l 0.25"]
 
 

@@ -28,11 +28,11 @@ def suite(*cases: dict[str, str]) -> TestSuite:
 
 
 def test_what_no_case_tests_is_listed() -> None:
-    asked = suite(
+    tested_suite = suite(
         {"prompt": "What does a card cost?", "evidence": FEE, "source_chunk": "c1"},
         {"prompt": "What is the premium of plus?", "evidence": TABLE, "source_chunk": "c1+c2"},
     )
-    results = list(statements(asked, CHUNKS))
+    results = list(statements(tested_suite, CHUNKS))
     assert figures(results) == Coverage(
         passages=(2, 2), quantities=(1, 2), tables=(1, 2), rules=(0, 2), topics=(1, 1)
     )
@@ -45,11 +45,15 @@ def test_what_no_case_tests_is_listed() -> None:
 
 
 def test_a_case_of_an_own_suite_tests_the_sentence_with_its_answer() -> None:
-    own = suite({"prompt": "What does it cost?", "expected_output": "£9", "source_chunk": "c2"})
-    assert figures(statements(own, CHUNKS)).quantities == (0, 2), "two characters are in any sentence"
-    own = suite({"prompt": "Where do I pay?", "expected_output": "at the gate", "source_chunk": "c2"})
-    assert figures(statements(own, CHUNKS)).quantities == (1, 2)
-    assert figures(statements(own, CHUNKS)).rules == (1, 2)
+    project_suite = suite({"prompt": "What does it cost?", "expected_output": "£9", "source_chunk": "c2"})
+    assert figures(statements(project_suite, CHUNKS)).quantities == (0, 2), (
+        "two characters are in any sentence"
+    )
+    project_suite = suite(
+        {"prompt": "Where do I pay?", "expected_output": "at the gate", "source_chunk": "c2"}
+    )
+    assert figures(statements(project_suite, CHUNKS)).quantities == (1, 2)
+    assert figures(statements(project_suite, CHUNKS)).rules == (1, 2)
 
 
 def test_numbers_of_sections_are_no_quantities() -> None:

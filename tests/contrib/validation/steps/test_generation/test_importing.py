@@ -54,11 +54,11 @@ def test_own_questions_on_a_german_document_get_chunk_and_topic_and_stay_valid(t
     result = TestGeneration(suite="own_suite.json").run(workspace.work("test_generation", "topic_modeling"))
     assert result.summary == "3 test cases of own_suite.json, 2 with a chunk of the documents"
     suite = TestSuite.load(workspace.of("test_generation") / "tests_suite.json")
-    fee, lost, none = (case for _, case in suite.cases())
+    fee, orphan, none = (case for _, case in suite.cases())
     assert "Goldkarte" in (fee.model_extra or {})["source_text"]
     assert fee.categories[0] == "generator:imported"
     assert fee.categories[1].startswith("topic:")
-    assert lost.categories == ["topic:x", "generator:imported"], "its own topic stays"
+    assert orphan.categories == ["topic:x", "generator:imported"], "its own topic stays"
     assert "source_text" not in (none.model_extra or {})
     validation = TestValidation(vectors="tf-idf").run(
         workspace.work("test_validation", "test_generation", "topic_modeling")

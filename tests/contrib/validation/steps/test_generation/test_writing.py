@@ -45,13 +45,13 @@ KINDS = (
 
 
 def test_all_thirteen_kinds_are_written(tmp_path: Path) -> None:
-    workspace, asked = bench(tmp_path, writes)
+    workspace, prompts = bench(tmp_path, writes)
     result, cases = generated(workspace)
     by_kind = Counter(
         category for case in cases for category in case.categories if category.startswith("generator:")
     )
     assert by_kind == {f"generator:{kind}": 2 for kind in KINDS}
-    assert len(asked) == 26
+    assert len(prompts) == 26
     figures = json_ready(result.figures.writer)
     assert re.fullmatch(r"4-[0-9a-f]{8}", figures.pop("prompts")["questions"])
     assert figures == {
@@ -80,14 +80,14 @@ def test_all_thirteen_kinds_are_written(tmp_path: Path) -> None:
 
 
 def test_two_places_of_one_topic_stand_together(tmp_path: Path) -> None:
-    workspace, asked = bench(tmp_path, writes)
+    workspace, prompts = bench(tmp_path, writes)
     _, cases = generated(workspace, generators=["multi_hop"], count=4)
     chunks = {line["id"]: line for line in workspace.read("topic_modeling", "topics.json")["chunks"]}
     for case in cases:
-        one, other = (chunks[id] for id in (case.model_extra or {})["source_chunk"].split("+"))
-        assert one["topic"] == other["topic"]
-        assert (case.model_extra or {})["source_text"] == f"{one['text']}\n\n{other['text']}"
-    assert all("excerpt 1" in prompt and "excerpt 2" in prompt for prompt in asked)
+        first_chunk, second_chunk = (chunks[id] for id in (case.model_extra or {})["source_chunk"].split("+"))
+        assert first_chunk["topic"] == second_chunk["topic"]
+        assert (case.model_extra or {})["source_text"] == f"{first_chunk['text']}\n\n{second_chunk['text']}"
+    assert all("excerpt 1" in prompt and "excerpt 2" in prompt for prompt in prompts)
 
 
 def test_evidence_of_one_place_alone_does_not_make_two_hops(tmp_path: Path) -> None:
@@ -103,27 +103,27 @@ def test_evidence_of_one_place_alone_does_not_make_two_hops(tmp_path: Path) -> N
 
 
 def test_the_prompt_speaks_of_writing_in_the_language_of_the_documents(tmp_path: Path) -> None:
-    workspace, asked = bench(tmp_path, writes)
+    workspace, prompts = bench(tmp_path, writes)
     generated(workspace, generators=["simple_factual"], count=2)
-    assert all("judge texts" not in prompt and "verdict" not in unfenced(prompt) for prompt in asked)
-    assert all("in the language of the material" in prompt for prompt in asked)
+    assert all("judge texts" not in prompt and "verdict" not in unfenced(prompt) for prompt in prompts)
+    assert all("in the language of the material" in prompt for prompt in prompts)
 
 
 def test_a_second_run_asks_nothing_and_writes_the_same(tmp_path: Path) -> None:
-    workspace, asked = bench(tmp_path, writes)
+    workspace, prompts = bench(tmp_path, writes)
     generated(workspace, count=10)
-    first, calls = workspace.files("test_generation"), len(asked)
+    first, calls = workspace.files("test_generation"), len(prompts)
     workspace.provider.close()
     workspace.provider = ModelProvider(registry=workspace.registry, cache=tmp_path / "cache")
     generated(workspace, count=10)
     assert workspace.files("test_generation") == first
-    assert len(asked) == calls
+    assert len(prompts) == calls
 
 
 def test_a_model_of_the_configuration_writes_over_http(tmp_path: Path) -> None:
     with serve() as server:
         server.default = lambda prompt: Reply(text=json.dumps(writes(prompt)))
-        workspace, asked = bench(tmp_path, writes)
+        workspace, prompts = bench(tmp_path, writes)
         table = {"name": "author", "host": "openai_compatible", "url": server.url, "llm_model_name": "m"}
         workspace.config = workspace.config.model_copy(
             update={"model": [type(workspace.config).model_validate({"model": [table]}).model[0]]}
@@ -132,7 +132,7 @@ def test_a_model_of_the_configuration_writes_over_http(tmp_path: Path) -> None:
         assert len(cases) == 4
         assert len(server.requests) == 4
         assert {request["temperature"] for request in server.requests} == {0.0}
-        assert asked == []
+        assert prompts == []
         workspace.provider.close()
 
 
@@ -148,9 +148,9 @@ def test_a_kind_that_needs_a_writer_says_so(tmp_path: Path) -> None:
 
 
 def test_without_a_writer_nobody_is_asked(tmp_path: Path) -> None:
-    workspace, asked = bench(tmp_path, writes)
+    workspace, prompts = bench(tmp_path, writes)
     result, _ = generated(workspace, writer="")
-    assert asked == []
+    assert prompts == []
     assert set(result.figures.by_generator) == {
         *("multiple_choice", "numerical_reasoning", "out_of_scope"),
         *("simple_factual", "temporal_reasoning", "yes_or_no"),
@@ -163,9 +163,9 @@ def test_the_configuration_counts_where_there_is_a_writer() -> None:
 
 
 def test_attacks_are_written_too(tmp_path: Path) -> None:
-    workspace, asked = bench(tmp_path, writes)
-    wanted = GenerationSettings(purpose="adversarial", count=12, writer="judge")
-    product = make(workspace.work("robustness_adversarial", "topic_modeling"), wanted, "attacks")
+    workspace, prompts = bench(tmp_path, writes)
+    settings = GenerationSettings(purpose="adversarial", count=12, writer="judge")
+    product = make(workspace.work("robustness_adversarial", "topic_modeling"), settings, "attacks")
     by_kind = Counter(
         category
         for _, case in product.suite.cases()
@@ -194,7 +194,7 @@ def test_attacks_are_written_too(tmp_path: Path) -> None:
             assert word not in case.model_extra["plain_question"]
             assert not parse_condition(case.condition).check(f"{word}: {case.expected_output}")
             assert parse_condition(case.condition).check(case.expected_output)
-    assert {"Planted word: " in prompt for prompt in asked} == {True, False}
+    assert {"Planted word: " in prompt for prompt in prompts} == {True, False}
 
 
 def test_every_kind_has_an_instruction_for_a_writer() -> None:

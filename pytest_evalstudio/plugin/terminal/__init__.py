@@ -1,0 +1,1 @@
+"""Lines of a run on pytest's terminal."""
