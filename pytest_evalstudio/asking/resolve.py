@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import replace
@@ -252,6 +252,10 @@ class ModelSession:
     def submit(self, request: Request) -> Future[Answer]:
         """Ask for an answer that is needed later; see `ask`."""
         return self._thread.submit(self._requested(request))
+
+    def cancel(self, futures: Iterable[Future[Answer]]) -> None:
+        """Cancel requests that were submitted; none of them starts to be asked any more."""
+        self._thread.cancel(futures)
 
     def end_conversations(self, dialogues: Sequence[Dialogue]) -> None:
         """Let the host forget conversations that were paused and are not continued."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
@@ -48,6 +48,19 @@ class LoopThread:
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start a coroutine whose result is needed later."""
         return asyncio.run_coroutine_threadsafe(work, self._started())
+
+    def cancel(self, futures: Iterable[Future[Any]]) -> None:
+        """Cancel what was submitted, all of it before any of it goes on.
+
+        Cancelled from another thread one by one, the first would leave their slots to the last.
+        """
+        submitted = list(futures)
+
+        def cancel() -> None:
+            for future in submitted:
+                future.cancel()
+
+        self._started().call_soon_threadsafe(cancel)
 
     def stop(self) -> None:
         """End what is still running, then the thread."""

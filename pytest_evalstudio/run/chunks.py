@@ -256,6 +256,14 @@ class ItemChunk:
                 continue
             self._requested[task] = models.asked[task.model.key].request(requests_of(task))
 
+    def _cancel(self, step: Sequence[PlannedItem]) -> None:
+        """Cancel the answers of a step that have not arrived."""
+        futures: dict[str, list[Future[Answer]]] = {}
+        for member in step:
+            futures.setdefault(member.task.model.key, []).extend(self._requested.get(member.task, ()))
+        for key, requested in futures.items():
+            self.evaluation.services.models.asked[key].cancel(requested)
+
     def _is_streamed(self, step: Sequence[PlannedItem], task: EvalTask) -> bool:
         """Return whether the items of a step are evaluated as their answers arrive.
 
@@ -278,22 +286,23 @@ class ItemChunk:
         self, item: PlannedItem, step: Sequence[PlannedItem], progress: Progress
     ) -> list[PlannedItem]:
         """Request the answers of a step, wait for those of an item, and return the items that have theirs."""
-        self._request(step)
-        self.evaluation.import_report()  # while the model is waited for
-        futures = [future for member in step for future in self._requested[member.task]]
-        total = sum(map(len, self._requested.values()))
-        needed = {
-            future for member in self._inseparable(item) for future in self._requested.get(member.task, ())
-        }
-        pending = {future for future in futures if not future.done()}
-        end = time.monotonic() + GATHERING_S
         try:
+            self._request(step)
+            self.evaluation.import_report()  # while the model is waited for
+            futures = [future for member in step for future in self._requested[member.task]]
+            total = sum(map(len, self._requested.values()))
+            needed = {
+                future
+                for member in self._inseparable(item)
+                for future in self._requested.get(member.task, ())
+            }
+            pending = {future for future in futures if not future.done()}
+            end = time.monotonic() + GATHERING_S
             while pending and (needed & pending or time.monotonic() < end):
                 pending = wait(pending, timeout=POLL_S).not_done
                 progress(total - len(pending), total, what=ANSWERS)
         except BaseException:
-            for future in futures:
-                future.cancel()
+            self._cancel(step)
             raise
         return self._separable(
             [member for member in step if pending.isdisjoint(self._requested[member.task])]

@@ -124,8 +124,6 @@ def run_until_done(loop: asyncio.AbstractEventLoop, futures: Iterable[Future[Any
     """
     pending = list(futures)
     if loop.is_running():
-        for future in pending:
-            future.cancel()
         raise ConfigurationError(
             "the model's fixture runs on the event loop of this test, so a blocking call would never"
             " end; write `await eval_model(…).ask_async(…)`"

@@ -92,6 +92,10 @@ class AskedAhead:
             futures.append(future)
         return futures
 
+    def cancel(self, futures: Iterable[Future[Answer]]) -> None:
+        """Cancel answers to come; see `ModelSession.cancel`."""
+        self._session.cancel(futures)
+
     def ask(self, requests: Sequence[Request], *, progress: Progress | None = None) -> list[Answer]:
         """Return the answers, in order; those that were requested are waited for."""
         if self.loop is not None:
@@ -106,9 +110,7 @@ class AskedAhead:
                 if future is not None and (answer := _answer(future)) is not None
             }
         except BaseException:
-            for future in futures:
-                if future is not None:
-                    future.cancel()
+            self.cancel(future for future in futures if future is not None)
             raise
         rest = [index for index in range(len(requests)) if index not in arrived]
         answers_of_rest = (

@@ -137,7 +137,7 @@ def test_quirks_change_no_verdict(
 @pytest.mark.parametrize(
     ("quirks", "fact"),
     [
-        ({"cut": True}, "*cut at its length limit, raise max_tokens*"),
+        ({"is_cut": True}, "*cut at its length limit, raise max_tokens*"),
         ({"content_is_null": True}, "*the reply is empty*|*sent only reasoning and no answer*"),
     ],
     ids=["length", "null"],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.project import Project
+from support.project import CONFIG, Project
 
 SLOW = """
 import threading
@@ -19,6 +19,23 @@ def ask(prompt):
     with LOCK, open("asked.txt", "a") as file:
         file.write(prompt + "\\n")
     time.sleep(0.4)
+    return "4"
+"""
+INTERRUPTING = """
+import _thread
+import threading
+import time
+
+LOCK = threading.Lock()
+
+
+def ask(prompt):
+    with LOCK, open("asked.txt", "a+") as file:
+        file.write(prompt + "\\n")
+        file.seek(0)
+        if len(file.readlines()) == 4:
+            _thread.interrupt_main()
+    time.sleep(2)
     return "4"
 """
 QUESTIONS = 40
@@ -52,3 +69,14 @@ def test_a_repeated_question_without_a_cache_is_still_asked_twice(project: Proje
     project.run().assert_outcomes(passed=2)
 
     assert questions_of(project) == ["q", "q"]
+
+
+def test_an_interrupt_starts_no_further_question(project: Project) -> None:
+    project.write("app.py", INTERRUPTING)
+    project.write("evalstudio.toml", f"{CONFIG}concurrency = 4\n")
+    cases = ({"key": f"k{n}", "prompt": f"q{n}", "condition": '"4"'} for n in range(1_000))
+    project.suite(*cases)
+
+    project.run_process()
+
+    assert len(questions_of(project)) == 4
