@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -187,7 +188,7 @@ class Aggregator:
         return self._bits.get((evaluator, metric), 0)
 
     def _case(self, item: Item) -> int:
-        identity = (item.file, item.key)
+        identity = (sys.intern(item.file), item.key)
         case = self.cases.ids.get(identity)
         if case is None:
             case = len(self.cases.keys)

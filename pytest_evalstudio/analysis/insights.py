@@ -5,6 +5,7 @@ Only statements that the data supports are made.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -250,8 +251,8 @@ def hardest_cases(info: EvaluatorEntry, marks: CaseMarks, limit: int, *, models:
     Args:
         models: how many models must have been judged on a case.
     """
-    failed = [case for case, count in enumerate(marks.failed) if count and marks.judged[case] >= models]
-    return sorted(failed, key=lambda case: (_difficulty(info, marks, case), case))[:limit]
+    failed = (case for case, count in enumerate(marks.failed) if count and marks.judged[case] >= models)
+    return heapq.nsmallest(limit, failed, key=lambda case: (_difficulty(info, marks, case), case))
 
 
 def least_grounded(aggregator: Aggregator) -> Iterator[Insight]:

@@ -174,11 +174,12 @@ def _leaderboard(
 
 
 def _values(scores: ScoreAggregator | None) -> dict[str, Floats]:
-    """Return the values by metric, without the rows that have none."""
+    """Return the values by metric, without the rows that have none; those of `scores` itself if all have."""
     if scores is None:
         return {}
-    columns = {key: np.array(column, dtype=np.float64) for key, column in scores.values.items()}
-    return {key: column[~np.isnan(column)] for key, column in columns.items()}
+    columns = {key: np.asarray(column, dtype=np.float64) for key, column in scores.values.items()}
+    missing = {key: np.isnan(column) for key, column in columns.items()}
+    return {key: column[~missing[key]] if missing[key].any() else column for key, column in columns.items()}
 
 
 def _model_wide(
@@ -292,10 +293,10 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
 
     All of them use the same draws of original cases.
     """
-    cases = aggregator.cases.originals()
-    number_of = {case: number for number, case in enumerate(sorted(set(cases)))}
-    originals = np.array([number_of[case] for case in cases], dtype=np.int64)
-    clusters = len(number_of)
+    cases = np.array(aggregator.cases.originals(), dtype=np.int64)
+    ordered = np.sort(cases)
+    distinct = ordered[np.flatnonzero(np.diff(ordered, prepend=-1))]
+    originals, clusters = np.searchsorted(distinct, cases), len(distinct)
     columns = [
         (id, model, key)
         for id, info in aggregator.evaluators.items()
@@ -310,7 +311,7 @@ def _bootstrap(aggregator: Aggregator) -> dict[tuple[str, str, str], Interval | 
         sums, counts = np.zeros((clusters, len(batch))), np.zeros((clusters, len(batch)))
         for position, (id, model, key) in enumerate(batch):
             scores = aggregator.scores[id][model]
-            numbers = np.array(scores.values[key], dtype=np.float64)
+            numbers = np.asarray(scores.values[key], dtype=np.float64)
             finite = np.isfinite(numbers)
             groups = originals[np.array(scores.cases, dtype=np.int64)[finite]]
             sums[:, position] = np.bincount(groups, weights=numbers[finite], minlength=clusters)

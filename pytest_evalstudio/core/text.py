@@ -54,4 +54,6 @@ def excerpt(text: str, limit: int = EXCERPT_CHARS) -> str:
     'one …'
     """
     line = " ".join(text[: 4 * limit].split())
+    if line == text and len(line) <= limit:
+        return text  # the same string, of which reports keep one for each case
     return line if len(line) <= limit and len(text) <= 4 * limit else line[: limit - 1] + "…"

@@ -16,7 +16,7 @@ from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.plugin.display import Mask, clean_report
 from pytest_evalstudio.plugin.figures import show_figures
-from pytest_evalstudio.plugin.items import ATTEMPTS, INDEX, EvalItem, RecordedItem
+from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem, RecordedItem, place_of
 from pytest_evalstudio.plugin.keys import (
     BRIEF,
     CAUSE,
@@ -242,7 +242,7 @@ def _payload(item: EvalItem, report: pytest.TestReport, context: ReportContext) 
     task = item.task
     is_not_run = result is not None and bool(result.not_run) and report.skipped
     head = ItemHead(
-        index=item.stash[INDEX],
+        index=item.place,
         nodeid=item.nodeid,
         verdict="not_run" if is_not_run else _verdict(report),
         duration_s=report.duration,
@@ -326,7 +326,7 @@ def _payload_of_checks(
     for part, (result, selected) in enumerate(checks):
         model = result.task.model
         head = ItemHead(
-            index=_index(item),
+            index=place_of(item),
             nodeid=item.nodeid,
             verdict=_verdict_of_check(result, selected, passed=has_passed),
             duration_s=report.duration,
@@ -387,9 +387,3 @@ def _reason(report: pytest.TestReport) -> str:
     else:
         text = str(report.longrepr or "") if crash is None else crash.message
     return masked(text.removeprefix("Skipped: ").strip())[:LONGEST_REASON]
-
-
-def _index(item: pytest.Item) -> int:
-    """Return the position of a test in the run."""
-    # A test that asks for its first fixture by name starts the services after items were numbered.
-    return item.stash[INDEX] if INDEX in item.stash else item.session.items.index(item)

@@ -14,7 +14,7 @@ from pytest_evalstudio.asking.runs import AskingRun, RunInputs
 from pytest_evalstudio.core.cases import Answer
 from pytest_evalstudio.core.codes import ItemCode, OutcomeCode
 from pytest_evalstudio.core.outcomes import Outcome, Verdict
-from pytest_evalstudio.plugin.items import INDEX, EvalItem
+from pytest_evalstudio.plugin.items import EvalItem
 from pytest_evalstudio.plugin.keys import PLAN_CHANNEL
 from pytest_evalstudio.plugin.reports import Announced, item_tables
 from pytest_evalstudio.record.codec import encode_line
@@ -108,7 +108,7 @@ def worker_plan(
         task, file = item.planned.task, item.planned.file
         selected = item.chunk.pipeline.selected_for(task) if hasattr(item, "chunk") else ()
         shared[item.nodeid] = SharedItem(
-            index=item.stash[INDEX],
+            index=item.place,
             file=file.nodeid,
             key=task.key,
             test_key=task.case.test_key,

@@ -141,6 +141,7 @@ class FailedItems:
             kind=cause.kind,
             cause=cause,
             nodeid=item.nodeid,
+            file=item.file,
             key=item.key,
             model=self._run.model_name(item.model_key),
             model_key=item.model_key,

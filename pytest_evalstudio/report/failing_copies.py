@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
 
 from pytest_evalstudio.analysis.causes import CauseKey
 from pytest_evalstudio.core.origins import SOURCE
@@ -13,44 +14,46 @@ LISTED_COPIES = 50
 """Copies of one original that the page lists; the matrix has all."""
 QUESTION_CHARS = 200
 
-_CaseId = tuple[str, str, str]
-"""File, model key and key of a case."""
 _Likeness = tuple[CauseKey, str]
 """Cause of a failure, and its class in the comparison with a baseline."""
+_ModelCases = tuple[str, str]
+"""File and model key, which many cases share."""
 
 
 @dataclass(slots=True)
 class _Copies:
-    likeness: _Likeness
-    listed: list[FailedCopy]
+    listed: list[FailedCopy] = field(default_factory=list)
     total: int = 0
 
 
 class FailingCopies:
-    """Failing originals and the copies that fail alike: for the same cause."""
+    """Failing originals and the copies that fail alike: for the same cause.
+
+    Most failing items have no copies: of each there is only its key.
+    """
 
     def __init__(self) -> None:
-        self._originals: dict[_CaseId, _Copies] = {}
-        self._roots: dict[_CaseId, _CaseId] = {}
-        self._cases: dict[str, _CaseId] = {}
-        self._early: dict[str, tuple[_CaseId, _Likeness, FailedCopy]] = {}
+        self._originals: defaultdict[_ModelCases, dict[str, _Likeness]] = defaultdict(dict)
+        self._distinct: dict[_Likeness, _Likeness] = {}
+        self._copies: defaultdict[tuple[_ModelCases, str], _Copies] = defaultdict(_Copies)
+        self._roots: defaultdict[_ModelCases, dict[str, str]] = defaultdict(dict)
+        self._early: dict[str, tuple[_ModelCases, str, _Likeness, FailedCopy]] = {}
         self._late_folds: set[str] = set()
 
     def folds(self, item: Item, cause: CauseKey, change: str) -> bool:
         """Add a failing item; return True for a copy whose original failed alike before."""
-        likeness = cause, change
-        case = item.file, item.model_key, item.key
+        likeness = self._distinct.setdefault((cause, change), (cause, change))
+        group = item.file, item.model_key
         source = _source_of(item)
         if not source:
-            self._originals[case] = _Copies(likeness, [])
-            self._cases[item.nodeid] = case
+            self._originals[group][item.key] = likeness
             return False
-        root = self._roots.get((item.file, item.model_key, source), (item.file, item.model_key, source))
-        self._roots[case] = root
+        roots = self._roots[group]
+        root = roots[item.key] = roots.get(source, source)
         copy = _copy_of(item)
-        if self._add(root, likeness, copy):
+        if self._add(group, root, likeness, copy):
             return True
-        self._early[item.nodeid] = root, likeness, copy
+        self._early[item.nodeid] = group, root, likeness, copy
         return False
 
     def folded(self, items: list[FailedItem]) -> list[FailedItem]:
@@ -61,19 +64,18 @@ class FailingCopies:
                 self._late_folds.add(item.nodeid)
         return [self._with_copies(item) for item in items if item.nodeid not in self._late_folds]
 
-    def _add(self, root: _CaseId, likeness: _Likeness, copy: FailedCopy) -> bool:
-        copies = self._originals.get(root)
-        if copies is None or copies.likeness != likeness:
+    def _add(self, group: _ModelCases, root: str, likeness: _Likeness, copy: FailedCopy) -> bool:
+        if self._originals[group].get(root) != likeness:
             return False
+        copies = self._copies[group, root]
         copies.total += 1
         if len(copies.listed) < LISTED_COPIES:
             copies.listed.append(copy)
         return True
 
     def _with_copies(self, item: FailedItem) -> FailedItem:
-        case = self._cases.get(item.nodeid)
-        copies = self._originals[case] if case is not None else None
-        if copies is None or not copies.total:
+        copies = self._copies.get(((item.file, item.model_key), item.key))
+        if copies is None or item.nodeid in self._early:
             return item
         return replace(item, copies=tuple(copies.listed), copy_count=copies.total)
 

@@ -110,6 +110,7 @@ class FailedItem:
     kind: Kind
     cause: CauseKey
     nodeid: str
+    file: str
     key: str
     model: str
     model_key: str

@@ -67,7 +67,7 @@ def test_a_name_that_evaluator_and_metric_share_is_given_once():
     )
     cause = CauseKey("failed", CauseCode.THRESHOLD, "g", "g")
     item = FailedItem(
-        kind="failed", cause=cause, nodeid="n", key="k", model="m", model_key="m", misses=(miss,)
+        kind="failed", cause=cause, nodeid="n", file="f", key="k", model="m", model_key="m", misses=(miss,)
     )
     assert reason_of(item) == "Groundedness: 0.4268, threshold ≥ 0.75"
 

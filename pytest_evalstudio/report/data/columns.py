@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Literal, get_args
 
@@ -116,7 +117,8 @@ class Columns:
             if change.item_class in CHANGE_BITS
         }
         self._run = run
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._numbers: defaultdict[int, dict[str, int]] = defaultdict(dict)
+        self._categories: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def __len__(self) -> int:
         return len(self._case)
@@ -215,19 +217,20 @@ class Columns:
         return f"{list(self.files)[case.file]}::{case.key}[{self._run.model_name(key)}]"
 
     def _number(self, item: Item) -> int:
-        identity = (item.file, item.key)
-        number = self._numbers.get(identity)
+        file = self.files.setdefault(item.file, len(self.files))
+        number = self._numbers[file].get(item.key)
         if number is None:
-            number = self._numbers[identity] = len(self.cases)
+            number = self._numbers[file][item.key] = len(self.cases)
             first = item.rows[0] if item.rows else None
             self.parts.add(item.key, first)
             links = first.relationships if first is not None else ()
+            categories = tuple(visible_categories(first.categories)) if first is not None else ()
             self.cases.append(
                 CaseLine(
                     key=item.key,
-                    file=self.files.setdefault(item.file, len(self.files)),
+                    file=file,
                     question=excerpt(first.question, EXCERPT_CHARS) if first is not None else "",
-                    categories=tuple(visible_categories(first.categories)) if first is not None else (),
+                    categories=self._categories.setdefault(categories, categories),
                     source=next((link.target for link in links if link.type == SOURCE), ""),
                 )
             )
