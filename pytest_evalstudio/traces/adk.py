@@ -21,7 +21,8 @@ _REQUEST, _RESPONSE = f"{PREFIX}llm_request", f"{PREFIX}llm_response"
 ARGUMENTS, RESULT = f"{PREFIX}tool_call_args", f"{PREFIX}tool_response"
 UNKNOWN = "<not specified>"
 """Id and result of a call that ended with an error."""
-_SESSION = f"{PREFIX}session_id"
+SESSION = f"{PREFIX}session_id"
+"""Attribute with the id of the conversation."""
 
 
 def messages_of(values: Attributes) -> tuple[list[TraceMessage], list[TraceMessage]]:
@@ -46,11 +47,6 @@ def unread_of(values: Attributes) -> tuple[str, ...]:
 def served_model_of(values: Attributes) -> str:
     """Return the model that answered, "" where the reply does not say it."""
     return text_of(mapping_of(parsed(values.get(_RESPONSE))).get("model_version"))
-
-
-def session_of(values: Attributes) -> str:
-    """Return the id of the conversation."""
-    return text_of(values.get(_SESSION))
 
 
 def _system(value: Json) -> Iterator[TraceMessage]:

@@ -130,7 +130,9 @@ def _name(kind: Kind, values: Mapping[str, Json]) -> str:
 
 def _session(values: Mapping[str, Json]) -> str:
     session = values.get("gen_ai.conversation.id") or values.get("session.id")
-    return text_of(session) or adk.session_of(values)
+    if session is None or session == "":
+        session = values.get(adk.SESSION)
+    return text_of(session)
 
 
 def _query(values: Mapping[str, Json]) -> str:
@@ -198,7 +200,9 @@ def _texts(value: Json) -> Json:
 def _documents(values: Mapping[str, Json]) -> tuple[Document, ...]:
     if _DOCUMENTS in values:
         return tuple(documents_of(values[_DOCUMENTS]))
-    output = mapping_of(parsed(values.get("traceloop.entity.output")))
+    if "traceloop.entity.output" not in values:
+        return ()
+    output = mapping_of(parsed(values["traceloop.entity.output"]))
     return tuple(documents_of(output["documents"])) if "documents" in output else ()
 
 

@@ -80,16 +80,16 @@ def _typed(text: str) -> list[_Message] | None:
         return None
     for message in messages:
         for part in message.parts:
+            if isinstance(part, _Call):
+                content = part.arguments
+            elif isinstance(part, _Result):
+                content = part.response
+            else:
+                continue
             # The general reader takes a text that is nested too deeply as broken.
-            if _is_deep(part):
+            if not isinstance(content, str) and is_deep(content, MAX_DEPTH - _DEPTH):
                 return None
     return messages
-
-
-def _is_deep(part: _Text | _Reasoning | _Call | _Result) -> bool:
-    if isinstance(part, _Call):
-        return is_deep(part.arguments, MAX_DEPTH - _DEPTH)
-    return isinstance(part, _Result) and is_deep(part.response, MAX_DEPTH - _DEPTH)
 
 
 def _message(message: _Message, role: str) -> TraceMessage:

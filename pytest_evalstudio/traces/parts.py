@@ -39,7 +39,15 @@ def _connect_all(parts: dict[str, TracePart]) -> list[TracePart]:
     ordered: list[TracePart] = []
     orphans: dict[str, str] = {}
     connected: set[str] = set()
-    for start in parts:
+    for start, first in parts.items():
+        if start in connected:
+            continue
+        parent = first.span.parent
+        if parent != start and (parent in connected or parent not in parts):  # as nearly all
+            _connect(first, parts[parent] if parent in connected else None, parts, orphans)
+            connected.add(start)
+            ordered.append(first)
+            continue
         path: list[TracePart] = []
         seen: set[str] = set()
         id = start
