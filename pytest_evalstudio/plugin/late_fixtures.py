@@ -6,6 +6,7 @@ a fixture with such a name.
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,6 +20,7 @@ GENERAL = (f"{PREFIX}case", f"{PREFIX}model", f"{PREFIX}suite", f"{PREFIX}pertur
 """Names of the fixtures that are of no evaluator."""
 NAMES = frozenset((*GENERAL, *FIXTURES, *(PREFIX + id for id in MODULES["evaluator"])))
 FixtureFunction = Callable[[pytest.FixtureRequest], Iterator[object]]
+_SIGNATURE = inspect.Signature([inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
 
 
 def evaluates(item: pytest.Item) -> bool:
@@ -42,4 +44,6 @@ def _late_fixture(name: str, function: Callable[[str], FixtureFunction]) -> obje
     def fixture(request: pytest.FixtureRequest) -> Iterator[object]:
         yield from function(name)(request)
 
+    # pytest asks for the signature of each; reading it anew takes most of the time of offering a fixture.
+    fixture.__signature__ = _SIGNATURE  # type: ignore[attr-defined]
     return pytest.fixture(name=name)(fixture)
