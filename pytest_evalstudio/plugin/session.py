@@ -415,6 +415,8 @@ class EvalSession:
         output = self.recorder.output
         for name, value in output.properties():
             add_suite_property(self.config, f"{PROPERTIES}.{name}", value)
+        if output.is_interrupted:
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
         is_passing = session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
         if is_passing and output.fails(allows_partial=self.settings.allows_partial):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -72,12 +72,14 @@ class RunOutput(msgspec.Struct, frozen=True, kw_only=True):
         comparison: with the baseline, None without one.
         history: of earlier runs, None where none is kept.
         failure: why there is no record or report, "" if there is.
+        is_interrupted: whether the user ended the session while the report was built.
     """
 
     report: Report | None = None
     comparison: Comparison | None = None
     history: History | None = None
     failure: str = ""
+    is_interrupted: bool = False
 
     @property
     def not_run(self) -> int:
@@ -141,6 +143,7 @@ class Recorder:
         self._write_ci_output = write_ci_output
         self.output = RunOutput()
         self._writer: RecordWriter | None = None
+        self._record: Path | None = None
         self._failure = ""
         self._judging: Counter[str] = Counter()
         self._folder: OutputFolder | None = None
@@ -246,10 +249,15 @@ class Recorder:
             self._imports.cancel()
         try:
             self.output = self._finished(end, baseline)
+        except KeyboardInterrupt:
+            self._failure = f"the report is not complete: interrupted{_remedy(self._record)}"
+            self.output = RunOutput(failure=self._failure, is_interrupted=True)
         finally:
             if self._imports is not None and self._imports.is_alive():
                 self._imports.join()  # imports after the end would disturb runs within one process
             is_partial = bool(self.output.not_run or end.was_stopped)
+            # Without a complete record, the answers are there for the next run only.
+            is_partial |= self.output.is_interrupted and self._record is None
             if self._unfinished is not None and not is_partial:
                 self._unfinished.end()
 
@@ -272,12 +280,11 @@ class Recorder:
             session=end.counts,
             deselected=end.deselected,
         )
-        path: Path | None = None
         report: Report | None = None
         comparison: Comparison | None = None
         history: History | None = None
         try:
-            path = self._writer.finish(run)
+            path = self._record = self._writer.finish(run)
             base = baseline()
             comparison = self._compared(path, base, end.collected)
             history = self._history(path, base.key if base is not None and comparison is not None else "")
@@ -295,7 +302,7 @@ class Recorder:
             self._write_ci_output(path, report.markdown, comparison)
             self._send_events(path)
         except (OSError, EvalStudioError, MemoryError, RecursionError) as exc:
-            self._failure = f"the report cannot be written: {_cause(exc)}{_remedy(path)}"
+            self._failure = f"the report cannot be written: {_cause(exc)}{_remedy(self._record)}"
         return RunOutput(report=report, comparison=comparison, history=history, failure=self._failure)
 
     def _writes_empty_shard(self, end: SessionResult) -> bool:

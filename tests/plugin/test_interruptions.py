@@ -38,6 +38,10 @@ def ask(prompt):
     time.sleep(2)
     return "4"
 """
+INTERRUPTED_SECTION = """
+def pytest_evalstudio_report_sections(analysis):
+    raise KeyboardInterrupt
+"""
 QUESTIONS = 40
 
 
@@ -80,3 +84,28 @@ def test_an_interrupt_starts_no_further_question(project: Project) -> None:
     project.run_process()
 
     assert len(questions_of(project)) == 4
+
+
+def test_an_interrupt_while_the_report_is_built_keeps_the_record_and_says_how_to_go_on(
+    project: Project,
+) -> None:
+    project.suite({"key": "k", "prompt": "2+2?", "condition": '"4"'})
+    project.write("conftest.py", INTERRUPTED_SECTION)
+
+    result = project.run_process()
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        [
+            "the report is not complete: interrupted. The record is complete:"
+            " evalstudio report *record.jsonl -o DIR makes the report"
+        ]
+    )
+    result.stderr.no_fnmatch_line("*Traceback*")
+    result.stdout.no_fnmatch_line("*Traceback*")
+    assert not [path.name for path in (project.folder / "evalstudio-report").glob("*.tmp")]
+    record = "evalstudio-report/record.jsonl"
+    (project.folder / "conftest.py").unlink()
+    assert project.run_command("report", record, "-o", "page").ret == 0
+    assert (project.folder / "page" / "interpretation.html").is_file()
+    project.run().assert_outcomes(passed=1)
