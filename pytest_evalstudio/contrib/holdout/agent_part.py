@@ -10,6 +10,7 @@ from pathlib import Path
 from pytest_evalstudio.contrib.holdout.folder import FOLDER_VARIABLE, KEY_VARIABLE, HiddenHalf
 from pytest_evalstudio.core.agent_part import AgentTool
 from pytest_evalstudio.core.errors import DataError
+from pytest_evalstudio.formats.suite import TestSuite
 
 DESCRIPTION = (
     "Compare the open half of the cases with a hidden half, by pass rates with noise. Each call uses up one"
@@ -29,7 +30,11 @@ class HiddenHalfPart:
     def __init__(self, half: HiddenHalf, project: Path) -> None:
         self._half = half
         self._project = project
-        self._names = _names(half) if half.settings.is_shared else frozenset()
+        self._names = _names(half.suite()) if half.settings.is_shared else frozenset()
+        # Read once: a case that the agent adds later must not make the copy of a hidden one look open.
+        self._open_names = (
+            _open_names(project / half.settings.suite) - self._names if self._names else self._names
+        )
         self._lock = asyncio.Lock()
 
     @property
@@ -48,7 +53,13 @@ class HiddenHalfPart:
         if not self._names or Path(path) != Path(self._half.settings.suite):
             return False
         key = name.rpartition("[")[0]
-        return any(key == each or key.startswith(f"{each}-") for each in self._names)
+        if key in self._open_names:
+            return False
+        # A copy has the key of its original in front; of several that fit, the longest is the original.
+        parts = key.split("-")
+        beginnings = ("-".join(parts[:count]) for count in range(len(parts), 0, -1))
+        original = next((each for each in beginnings if each in self._names | self._open_names), "")
+        return original in self._names
 
     async def _look(self) -> str:
         from pytest_evalstudio.contrib.holdout.look import look
@@ -60,11 +71,19 @@ class HiddenHalfPart:
         return answer.sentence
 
 
-def _names(half: HiddenHalf) -> frozenset[str]:
+def _names(suite: TestSuite) -> frozenset[str]:
     from pytest_evalstudio.scoring.identifiers import safe_identifier
     from pytest_evalstudio.scoring.tasks import item_name
 
-    return frozenset(item_name(safe_identifier(case.key)) for _, case in half.suite().cases())
+    return frozenset(item_name(safe_identifier(case.key)) for _, case in suite.cases())
+
+
+def _open_names(path: Path) -> frozenset[str]:
+    """Return the names of all cases of the project's suite; none of one that cannot be read."""
+    try:
+        return _names(TestSuite.load(path))
+    except (DataError, OSError):
+        return frozenset()
 
 
 def hidden_half(project: Path) -> HiddenHalfPart | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from pytest_evalstudio.contrib.holdout.agent_part import HiddenHalfPart
 from pytest_evalstudio.contrib.holdout.folder import HiddenHalf, create
 from pytest_evalstudio.contrib.holdout.look import LookAnswer, LookCode, entry_of, rationed
 from pytest_evalstudio.contrib.holdout.split import split_suite
@@ -436,3 +437,37 @@ def test_a_server_hides_cases_that_the_suite_of_the_project_still_has(tmp_path: 
         assert f"needle {number}" not in outputs
         key = f"canary-key-{int(number)}"
         assert key == asked_by_name or f"{key}[" not in outputs
+
+
+def test_a_server_shows_an_open_case_whose_key_begins_like_that_of_a_hidden_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVALSTUDIO_HOLDOUT_KEY", KEY)
+    content = {"name": "S", "tests": [{"key": "t", "documents": [], "test_cases": []}]}
+
+    def suite(*keys: str) -> str:
+        content["tests"][0]["test_cases"] = [{"key": key, "prompt": key, "condition": '"4"'} for key in keys]
+        return json.dumps(content)
+
+    for name, keys in {"all_suite.json": ("a", "a-open"), "hidden_suite.json": ("a",)}.items():
+        (tmp_path / name).write_text(suite(*keys))
+    hidden = TestSuite.load(tmp_path / "hidden_suite.json")
+    create(
+        tmp_path / "hidden",
+        key=KEY.encode(),
+        suite_path="all_suite.json",
+        is_shared=True,
+        hidden=hidden,
+        table=HoldoutTable(),
+        scoring={},
+        ask_with=(),
+    )
+    part = HiddenHalfPart(HiddenHalf(tmp_path / "hidden"), tmp_path)
+    (tmp_path / "all_suite.json").write_text(suite("a", "a-open", "a-comma"))  # the agent adds a case
+
+    names = ("a", "a-comma", "a-comma-comma", "a-open", "a-open-comma", "b", "ab")
+    assert [name for name in names if part.hides(f"all_suite.json::{name}[app]")] == [
+        "a",
+        "a-comma",
+        "a-comma-comma",
+    ]
