@@ -32,9 +32,7 @@ class HiddenHalfPart:
         self._project = project
         self._names = _names(half.suite()) if half.settings.is_shared else frozenset()
         # Read once: a case that the agent adds later must not make the copy of a hidden one look open.
-        self._open_names = (
-            _open_names(project / half.settings.suite) - self._names if self._names else self._names
-        )
+        self._open_names = _open_names(project / half.settings.suite) - self._names
         self._lock = asyncio.Lock()
 
     @property
