@@ -656,6 +656,7 @@ def test_a_comparison_without_a_case_fails_the_session(project: Project) -> None
     without_reason = run_with_baseline(project, "--evalstudio-fail-on", "none")
     shards = [run_with_baseline(project, "--evalstudio-shard", part).ret for part in ("1/2", "2/2")]
     compared = run_with_baseline(project)
+    page = (project.folder / "evalstudio-report" / "interpretation.html").read_text(encoding="utf-8")
     command = evalstudio("compare", "evalstudio-baseline.jsonl", "evalstudio-report", folder=project.folder)
     evalstudio("baseline", "accept", "--changed", folder=project.folder)
     accepted = run_with_baseline(project)
@@ -667,6 +668,7 @@ def test_a_comparison_without_a_case_fails_the_session(project: Project) -> None
         ]
     )
     assert compared.ret == 1
+    assert "<code>evalstudio baseline accept --changed</code>, if the tests were to change" in page
     assert [result.ret for result in (selected, without_reason, accepted)] == [0, 0, 0]
     assert 0 in shards  # the other one may have no test
     assert 1 not in shards

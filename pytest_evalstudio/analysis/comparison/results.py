@@ -500,6 +500,15 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return not self.matched and bool(self.changed_tests)
 
     @property
+    def next_step(self) -> tuple[str, str]:
+        """Return the command that makes this run the baseline and its condition; ("", "") for none."""
+        if self.is_uncompared:
+            return "evalstudio baseline accept --changed", "if the tests were to change"
+        if self.items["regressed"]:
+            return "evalstudio baseline accept", "if the change is intended"
+        return "", ""
+
+    @property
     def is_worse(self) -> bool:
         """Return True if a metric is worse or an item regressed."""
         return self.verdict == "worse" or self.items["regressed"] > 0

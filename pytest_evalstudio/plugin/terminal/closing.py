@@ -234,10 +234,8 @@ def closing_lines(end: RunEnd) -> Iterator[TerminalLine]:
 def next_line(end: RunEnd) -> str:
     """Return the command on baselines that follows, "" for none."""
     if end.comparison is not None:
-        if end.comparison.is_uncompared:
-            return "next: `evalstudio baseline accept --changed`, if the tests were to change"
-        has_regressed = bool(end.comparison.items["regressed"])
-        return "next: `evalstudio baseline accept`, if the change is intended" if has_regressed else ""
+        command, condition = end.comparison.next_step
+        return f"next: `{command}`, {condition}" if command else ""
     run = end.report.analysis.run
     # A part of a run is refused as a baseline.
     is_comparable = not (run.steps or run.arena or end.exit_status or run.deselected or run.shards)
