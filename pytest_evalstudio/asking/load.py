@@ -8,9 +8,9 @@ import itertools
 import math
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from weakref import WeakValueDictionary
 
 from pytest_evalstudio.asking.limits import Limits
@@ -143,6 +143,12 @@ class Slots:
             yield
         finally:
             self._release()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Give no slot to a waiting request while the context lasts, not even one that is left."""
+        with self._lock:
+            yield
 
     def throttled(self) -> None:
         """Halve the limit; the refusals of requests that run at the same time count once."""

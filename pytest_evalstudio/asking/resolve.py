@@ -6,7 +6,7 @@ import asyncio
 import warnings
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -252,6 +252,10 @@ class ModelSession:
     def submit(self, request: Request) -> Future[Answer]:
         """Ask for an answer that is needed later; see `ask`."""
         return self._thread.submit(self._requested(request))
+
+    def held(self) -> AbstractContextManager[None]:
+        """Let no waiting request of the service start while the context lasts."""
+        return self._load.slots.held()
 
     def cancel(self, futures: Iterable[Future[Answer]]) -> None:
         """Cancel requests that were submitted; none of them starts to be asked any more."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -261,8 +262,13 @@ class ItemChunk:
         futures: dict[str, list[Future[Answer]]] = {}
         for member in step:
             futures.setdefault(member.task.model.key, []).extend(self._requested.get(member.task, ()))
-        for key, requested in futures.items():
-            self.evaluation.services.models.asked[key].cancel(requested)
+        asked = self.evaluation.services.models.asked
+        # Models of one connection share its slots: the first must not leave theirs to the last.
+        with ExitStack() as held:
+            for key in futures:
+                held.enter_context(asked[key].held())
+            for key, requested in futures.items():
+                asked[key].cancel(requested)
 
     def _is_streamed(self, step: Sequence[PlannedItem], task: EvalTask) -> bool:
         """Return whether the items of a step are evaluated as their answers arrive.

@@ -7,7 +7,7 @@ import functools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,6 +91,10 @@ class AskedAhead:
             waiting.append(future)
             futures.append(future)
         return futures
+
+    def held(self) -> AbstractContextManager[None]:
+        """Let no waiting request start; see `ModelSession.held`."""
+        return self._session.held()
 
     def cancel(self, futures: Iterable[Future[Answer]]) -> None:
         """Cancel answers to come; see `ModelSession.cancel`."""

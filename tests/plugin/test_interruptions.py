@@ -38,6 +38,14 @@ def ask(prompt):
     time.sleep(2)
     return "4"
 """
+CONNECTED = """
+evaluators = ["text_matching"]
+
+[connection.service]
+host = "python"
+target = "app:ask"
+concurrency = 4
+""" + "".join(f'[[model]]\nname = "app{n}"\nconnection = "service"\n' for n in range(8))
 INTERRUPTED_SECTION = """
 def pytest_evalstudio_report_sections(analysis):
     raise KeyboardInterrupt
@@ -75,9 +83,10 @@ def test_a_repeated_question_without_a_cache_is_still_asked_twice(project: Proje
     assert questions_of(project) == ["q", "q"]
 
 
-def test_an_interrupt_starts_no_further_question(project: Project) -> None:
+@pytest.mark.parametrize("config", [f"{CONFIG}concurrency = 4\n", CONNECTED], ids=["one", "connection"])
+def test_an_interrupt_starts_no_further_question(project: Project, config: str) -> None:
     project.write("app.py", INTERRUPTING)
-    project.write("evalstudio.toml", f"{CONFIG}concurrency = 4\n")
+    project.write("evalstudio.toml", config)
     cases = ({"key": f"k{n}", "prompt": f"q{n}", "condition": '"4"'} for n in range(1_000))
     project.suite(*cases)
 
