@@ -57,15 +57,6 @@ def masked_items(value: Mapping[Any, Any], mask_item: Callable[[Any], Any]) -> d
     return items
 
 
-def masked_counts(value: Mapping[str, int]) -> dict[str, int]:
-    """Return counts by name with the names masked."""
-    return masked_items(value, _unchanged)
-
-
-def _unchanged(value: int) -> int:
-    return value
-
-
 masked_key = cached_by_text(redact_identifier)
 """Return a key of an object with unambiguous personal data and secrets masked: keys repeat in all calls."""
 

@@ -140,10 +140,6 @@ class Repository:
         except UnicodeDecodeError:
             return None
 
-    def has_file(self, revision: str, path: str) -> bool:
-        """Return whether a revision has a file."""
-        return self.text(revision, path) is not None
-
     def _extract(self, revision: str, folder: Path) -> None:
         """Write the files of a revision as git stores them.
 

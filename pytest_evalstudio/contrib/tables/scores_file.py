@@ -13,7 +13,6 @@ from pytest_evalstudio.formats.fields import Text, Texts, fact
 from pytest_evalstudio.formats.source import Source, parse, pointer, read_text
 
 # Must equal the suffixes of the file kind in `tables/__init__.py`.
-SUFFIXES = ("_scores.toml", "_scores.json")
 
 
 class ScoresBaseline(BaseModel):
@@ -58,11 +57,6 @@ class ScoresFile(BaseModel):
     groups: Texts = Field(default_factory=list)
     min_answers: Annotated[int, Field(ge=1, strict=True)] = 1
     baseline: ScoresBaseline | None = None
-
-
-def is_scores_name(name: str) -> bool:
-    """Return True for the name of a file with gates over a scored table."""
-    return name.lower().endswith(SUFFIXES)
 
 
 def read_scores_file(path: Path, name: str = "") -> ScoresFile:
