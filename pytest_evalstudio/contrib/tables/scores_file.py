@@ -12,8 +12,6 @@ from pytest_evalstudio.core.errors import DataError, nearest
 from pytest_evalstudio.formats.fields import Text, Texts, fact
 from pytest_evalstudio.formats.source import Source, parse, pointer, read_text
 
-# Must equal the suffixes of the file kind in `tables/__init__.py`.
-
 
 class ScoresBaseline(BaseModel):
     """Scored table that the table of the file is compared with.
