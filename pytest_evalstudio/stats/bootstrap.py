@@ -13,7 +13,7 @@ from pytest_evalstudio.stats.types import LEVEL, Floats, Interval
 
 REPLICATES = 1_000  # 25 replicates lie beyond each end of a 95 % interval
 SEED = 20_250_101
-_DRAWS_AT_ONCE = 2_000_000
+_DRAWS_AT_ONCE = 250_000
 _CLUSTERS_PER_KIND = 20
 """Clusters for each kind of equal ones from which on it is faster to draw kinds."""
 
