@@ -144,6 +144,13 @@ class Slots:
         finally:
             self._release()
 
+    def drop_waiting(self) -> None:
+        """Cancel the requests that wait for a slot; those that have one go on."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+        for _, _, turn in waiting:
+            turn.cancel()
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Give no slot to a waiting request while the context lasts, not even one that is left."""

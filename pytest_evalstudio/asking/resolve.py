@@ -257,6 +257,10 @@ class ModelSession:
         """Let no waiting request of the service start while the context lasts."""
         return self._load.slots.held()
 
+    def drop_waiting(self) -> None:
+        """Cancel the questions that wait for their turn; answers of those on their way are stored."""
+        self._load.slots.drop_waiting()
+
     def cancel(self, futures: Iterable[Future[Answer]]) -> None:
         """Cancel requests that were submitted; none of them starts to be asked any more."""
         self._thread.cancel(futures)

@@ -369,6 +369,10 @@ class EvalHooks:
             return [shown_line(line) for line in differences(left, right)]
         return [shown_line(line) for line in explained(op, left, right)] or None
 
+    def pytest_keyboard_interrupt(self) -> None:
+        """Ask nothing more: answers on their way are stored while the report is built."""
+        self.session.services.models.drop_waiting()
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Complete the record, build the report, check the gates, close the services."""

@@ -96,6 +96,10 @@ class AskedAhead:
         """Let no waiting request start; see `ModelSession.held`."""
         return self._session.held()
 
+    def drop_waiting(self) -> None:
+        """Cancel the questions that wait; see `ModelSession.drop_waiting`."""
+        self._session.drop_waiting()
+
     def cancel(self, futures: Iterable[Future[Answer]]) -> None:
         """Cancel answers to come; see `ModelSession.cancel`."""
         self._session.cancel(futures)
@@ -230,6 +234,11 @@ class Models:
         if info in self._bound:
             self._bind(variant, *self._bound[info])
         return variant
+
+    def drop_waiting(self) -> None:
+        """Ask nothing more of what was requested ahead; answers on their way still arrive."""
+        for asked in (*self.asked.values(), *self._variants.values()):
+            asked.drop_waiting()
 
     def mask(self, text: str) -> str:
         """Return a text without the secrets of the open models."""
