@@ -268,6 +268,8 @@ class ItemChunk:
             for key in futures:
                 held.enter_context(asked[key].held())
             for key, requested in futures.items():
+                # Also a question that was submitted when the interrupt came, and that nobody knows of.
+                asked[key].drop_waiting()
                 asked[key].cancel(requested)
 
     def _is_streamed(self, step: Sequence[PlannedItem], task: EvalTask) -> bool:

@@ -35,7 +35,7 @@ def ask(prompt):
         file.seek(0)
         if len(file.readlines()) == 4:
             _thread.interrupt_main()
-    time.sleep(2)
+    time.sleep(60)  # longer than the run, whatever else the machine does
     return "4"
 """
 CONNECTED = """
