@@ -27,7 +27,7 @@ FIXED_SECONDS = 0.5
 """Added to every bound: a short text on a busy machine."""
 REPEATS = (1, 2, 3, 4, 5)
 MAX_GROWTH = 12.0
-"""Of a text four times as long: a linear function takes 4 times as long, a quadratic one 16 times."""
+"""Largest ratio for a text four times as long: a linear function has 4, a quadratic one 16."""
 PATIENCE_S = 180.0
 """On the clock: the machine may be busy."""
 

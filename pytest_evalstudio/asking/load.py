@@ -153,7 +153,7 @@ class Slots:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Give no slot to a waiting request while the context lasts, not even one that is left."""
+        """Give no slot to a waiting request while the context lasts, even if one becomes free."""
         with self._lock:
             yield
 

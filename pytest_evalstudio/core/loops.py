@@ -50,9 +50,9 @@ class LoopThread:
         return asyncio.run_coroutine_threadsafe(work, self._started())
 
     def cancel(self, futures: Iterable[Future[Any]]) -> None:
-        """Cancel what was submitted, all of it before any of it goes on.
+        """Cancel submitted coroutines together, before any of them continues.
 
-        Cancelled from another thread one by one, the first would leave their slots to the last.
+        If another thread cancelled one after the other, each would free its slot for the next.
         """
         submitted = list(futures)
 

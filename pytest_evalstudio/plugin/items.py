@@ -37,8 +37,8 @@ from pytest_evalstudio.scoring.results import Result
 from pytest_evalstudio.scoring.tasks import EvalTask, ModelInfo, item_name
 
 _MARKS = pytest.StashKey[dict[str, pytest.MarkDecorator]]()
-_PLACE = pytest.StashKey[int]()
-"""Place in the run of a test that is no item of a file."""
+_RUN_INDEX = pytest.StashKey[int]()
+"""Index in the run of a test that is no item of a file."""
 ATTEMPTS = pytest.StashKey[list[Attempt]]()
 """Earlier attempts at an item that a plugin runs again."""
 
@@ -103,13 +103,13 @@ class EvalItem(FixtureItem):
         planned: as it was collected; its task is FINISHED after the last attempt.
         task: the task of the current attempt.
         reported: the report of the phase before, until the item has finished.
-        place: in the run. Not in the stash: its dictionary would be twice as large.
+        run_index: in the run. Not in the stash: its dictionary would be twice as large.
     """
 
-    __slots__ = ("_line", "callspec", "chunk", "place", "planned", "reported", "task")
+    __slots__ = ("_line", "callspec", "chunk", "planned", "reported", "run_index", "task")
 
     chunk: ItemChunk
-    place: int
+    run_index: int
     cls = None
     """Class of the test, which pytest asks for where an item has a `callspec`."""
     expected_faults = (EvaluationError, ThresholdMissed, ConfigurationError)
@@ -324,20 +324,20 @@ def _place_in_file(item: pytest.Item) -> int:
     return getattr(item, "place_in_file", None) or 0
 
 
-def note_place(item: pytest.Item, place: int) -> None:
-    """Note the place of a test in the run."""
+def set_run_index(item: pytest.Item, index: int) -> None:
+    """Set the index of a test in the run."""
     if isinstance(item, EvalItem):
-        item.place = place
+        item.run_index = index
     else:
-        item.stash[_PLACE] = place
+        item.stash[_RUN_INDEX] = index
 
 
-def place_of(item: pytest.Item) -> int:
-    """Return the place of a test in the run."""
+def run_index_of(item: pytest.Item) -> int:
+    """Return the index of a test in the run."""
     if isinstance(item, EvalItem):
-        return item.place
+        return item.run_index
     # A test that asks for its first fixture by name starts the services after items were numbered.
-    return item.stash[_PLACE] if _PLACE in item.stash else item.session.items.index(item)
+    return item.stash[_RUN_INDEX] if _RUN_INDEX in item.stash else item.session.items.index(item)
 
 
 def split(items: Sequence[pytest.Item], shard: Shard) -> tuple[list[pytest.Item], list[pytest.Item]]:
@@ -348,7 +348,7 @@ def split(items: Sequence[pytest.Item], shard: Shard) -> tuple[list[pytest.Item]
     items_of_shard: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for index, item in enumerate(items):
-        note_place(item, index)
+        set_run_index(item, index)
         family = _family_of(item)
         (items_of_shard if family is None or shard.has(family) else others).append(item)
     return items_of_shard, others

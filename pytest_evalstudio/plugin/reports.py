@@ -16,7 +16,7 @@ from pytest_evalstudio.core.errors import EvaluationError, ThresholdMissed
 from pytest_evalstudio.core.text import excerpt
 from pytest_evalstudio.plugin.display import Mask, clean_report
 from pytest_evalstudio.plugin.figures import show_figures
-from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem, RecordedItem, place_of
+from pytest_evalstudio.plugin.items import ATTEMPTS, EvalItem, RecordedItem, run_index_of
 from pytest_evalstudio.plugin.keys import (
     BRIEF,
     CAUSE,
@@ -242,7 +242,7 @@ def _payload(item: EvalItem, report: pytest.TestReport, context: ReportContext) 
     task = item.task
     is_not_run = result is not None and bool(result.not_run) and report.skipped
     head = ItemHead(
-        index=item.place,
+        index=item.run_index,
         nodeid=item.nodeid,
         verdict="not_run" if is_not_run else _verdict(report),
         duration_s=report.duration,
@@ -326,7 +326,7 @@ def _payload_of_checks(
     for part, (result, selected) in enumerate(checks):
         model = result.task.model
         head = ItemHead(
-            index=place_of(item),
+            index=run_index_of(item),
             nodeid=item.nodeid,
             verdict=_verdict_of_check(result, selected, passed=has_passed),
             duration_s=report.duration,

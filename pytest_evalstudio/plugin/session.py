@@ -270,12 +270,12 @@ class EvalSession:
         inputs: RunInputs | None,
     ) -> RunPlan:
         """Put the items that will run into chunks, and return the plan of this process."""
-        from pytest_evalstudio.plugin.items import note_place
+        from pytest_evalstudio.plugin.items import set_run_index
         from pytest_evalstudio.run.chunks import Evaluation, Pacing, chunks_of, open_pipelines
 
         planned = [item.planned for item in items]
         for index, test in enumerate(session.items if self.settings.shard is None else ()):
-            note_place(test, index)
+            set_run_index(test, index)
         pipelines = open_pipelines(self.services, planned)
         fixtures = {name for test in session.items for name in getattr(test, "fixturenames", ())}
         check_tables(

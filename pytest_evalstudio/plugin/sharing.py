@@ -108,7 +108,7 @@ def worker_plan(
         task, file = item.planned.task, item.planned.file
         selected = item.chunk.pipeline.selected_for(task) if hasattr(item, "chunk") else ()
         shared[item.nodeid] = SharedItem(
-            index=item.place,
+            index=item.run_index,
             file=file.nodeid,
             key=task.key,
             test_key=task.case.test_key,

@@ -268,7 +268,7 @@ class ItemChunk:
             for key in futures:
                 held.enter_context(asked[key].held())
             for key, requested in futures.items():
-                # Also a question that was submitted when the interrupt came, and that nobody knows of.
+                # Also a question whose future was not returned yet when the interrupt came.
                 asked[key].drop_waiting()
                 asked[key].cancel(requested)
 

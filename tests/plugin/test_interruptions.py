@@ -84,7 +84,7 @@ def test_a_timeout_shorter_than_the_chunk_interrupts_nothing_and_each_question_i
     pytest.importorskip("pytest_timeout")
     slow_suite(project)
 
-    project.run("--timeout", "3").assert_outcomes(passed=QUESTIONS)
+    project.run_process("--timeout", "3").assert_outcomes(passed=QUESTIONS)
 
     assert len(questions_of(project)) == QUESTIONS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct, field, json
 
@@ -395,6 +395,13 @@ class LookBudget(Struct, frozen=True, kw_only=True):
         )
 
 
+class NextStep(NamedTuple):
+    """Command that follows a comparison, and when it is right: "if …"."""
+
+    command: str
+    condition: str
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
     """All that a comparison says.
 
@@ -500,13 +507,13 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return not self.matched and bool(self.changed_tests)
 
     @property
-    def next_step(self) -> tuple[str, str]:
-        """Return the command that makes this run the baseline and its condition; ("", "") for none."""
+    def next_step(self) -> NextStep | None:
+        """Return the command that accepts what changed; None where no case regressed or stayed uncompared."""
         if self.is_uncompared:
-            return "evalstudio baseline accept --changed", "if the tests were to change"
+            return NextStep("evalstudio baseline accept --changed", "if the tests were to change")
         if self.items["regressed"]:
-            return "evalstudio baseline accept", "if the change is intended"
-        return "", ""
+            return NextStep("evalstudio baseline accept", "if the change is intended")
+        return None
 
     @property
     def is_worse(self) -> bool:

@@ -234,8 +234,8 @@ def closing_lines(end: RunEnd) -> Iterator[TerminalLine]:
 def next_line(end: RunEnd) -> str:
     """Return the command on baselines that follows, "" for none."""
     if end.comparison is not None:
-        command, condition = end.comparison.next_step
-        return f"next: `{command}`, {condition}" if command else ""
+        step = end.comparison.next_step
+        return f"next: `{step.command}`, {step.condition}" if step is not None else ""
     run = end.report.analysis.run
     # A part of a run is refused as a baseline.
     is_comparable = not (run.steps or run.arena or end.exit_status or run.deselected or run.shards)
