@@ -22,7 +22,7 @@ _LOCK = RLock()
 
 
 def clean_environment() -> dict[str, str]:
-    """Return the environment without variables that could change what a process runs or tells."""
+    """Return the environment without variables that could change what a process runs or prints."""
     others = {name: value for name, value in os.environ.items() if not name.startswith(_SETTING_PREFIXES)}
     return {**others, "PYTHONDONTWRITEBYTECODE": "1", _SAFE_PATH: "1"}
 

@@ -20,7 +20,7 @@ SCORED = "evalstudio_scored"
 SPENT = "evalstudio_judging"
 """Key of the judge usage that a worker reports at its end."""
 FROZEN = pytest.StashKey[tuple[int, int, int]]()
-"""Thresholds of the garbage collector before it was told to leave the collected items alone."""
+"""Thresholds of the garbage collector before it was set to skip the collected items."""
 UNCOLLECTED = pytest.StashKey[dict[str, None]]()
 """Node ids that pytest could not collect, each once: several workers of xdist report the same."""
 SCORE = "evalstudio_score"

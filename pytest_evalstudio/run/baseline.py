@@ -148,7 +148,7 @@ class SessionBaseline:
 
     @property
     def key(self) -> str:
-        """Return what tells the baseline from others."""
+        """Return the identity of the baseline."""
         return baseline_key(self.run)
 
     @property

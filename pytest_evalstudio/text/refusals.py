@@ -105,7 +105,7 @@ def clause_kind(clause: str) -> ClauseKind:
 
 
 def _clauses(text: str) -> Iterator[str]:
-    """Yield the clauses of a text; the first one tells most answers from refusals."""
+    """Yield the clauses of a text; the first one distinguishes most answers from refusals."""
     for sentence in _SENTENCE_END.split(text):
         for clause in _CLAUSE_END.split(_LISTED.sub("", sentence, count=1)):
             if stripped := clause.strip(" .,!?…。！？()[]'"):

@@ -70,7 +70,7 @@ def save(
 
 
 def baseline_key(run: Run) -> str:
-    """Return what tells a baseline from others; one that was saved or accepted anew is another one."""
+    """Return the identity of a baseline; one that was saved or accepted anew is another one."""
     saved = run.baseline.saved if run.baseline is not None else ""
     return f"{run.run_id} {saved}".strip()
 
