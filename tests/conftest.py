@@ -10,6 +10,7 @@ import importlib.metadata
 import os
 import runpy
 import shutil
+import signal
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -35,6 +36,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.env
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of linear algebra would wait for each other
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes
 sys.dont_write_bytecode = False
+# A shell without job control lets programs in the background ignore Ctrl-C, and so do all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with suppress(ImportError):
     # A run in this process restores `sys.meta_path`, from which the finder of `six.moves` would be missing.
     importlib.import_module("six")

@@ -5,7 +5,6 @@ Their output goes to files: no child waits for a reader of a pipe, and a failed 
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
 import subprocess
@@ -28,13 +27,6 @@ class Finished(NamedTuple):
     out: str
     err: str
     returncode: int
-
-
-def _prepare(prepare: Callable[[], None] | None) -> None:
-    """Let Ctrl-C end the new process, also where the tests run in the background, which ignores it."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    if prepare is not None:
-        prepare()
 
 
 class Child:
@@ -63,7 +55,7 @@ class Child:
             stderr=self._err,
             env={**os.environ, **(environment or {})},
             start_new_session=is_group,
-            preexec_fn=functools.partial(_prepare, prepare) if os.name == "posix" else None,
+            preexec_fn=prepare,
         )
         self.pid = self._process.pid
 
