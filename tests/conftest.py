@@ -36,6 +36,9 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.env
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of linear algebra would wait for each other
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes
 sys.dont_write_bytecode = False
+# A client reads the certificates of 140 authorities when it is made; the services of the tests need none.
+for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"):
+    os.environ[name] = str(Path(__file__).parent / "data" / "tls" / "unused_authority.pem")
 # A shell without job control lets programs in the background ignore Ctrl-C, and so do all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 with suppress(ImportError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,20 @@ from typing import Any
 from support.h2ogpte_server import H2OGPTe, H2OGPTeHandler
 from support.openai_protocol import OpenAIFiles, chat, completion_parts
 from support.service import ANSWER, KEY, Request, Response
+
+
+def _read_service_models_once() -> None:
+    """Let all clients of Amazon share the models of its services: each would parse megabytes of JSON."""
+    try:
+        from botocore.loaders import JSONFileLoader
+    except ImportError:
+        return
+    read = JSONFileLoader.load_file
+    once = functools.cache(functools.partial(read, JSONFileLoader()))
+    JSONFileLoader.load_file = lambda self, path: once(path)
+
+
+_read_service_models_once()
 
 
 @dataclass(frozen=True)
