@@ -19,10 +19,8 @@ ROOT = Path(__file__).parents[2]
 PARTS = tuple(contrib.name for contrib in contribs() if "." not in contrib.name)
 USERS = {"calibration": ("arena", "validation"), "questions": ("validation",)}
 """Parts that use a part; they go with it."""
-CORE = ("core", "formats", "record", "asking", "scoring", "analysis", "api", "report/data")
-"""Folders of tests that run without the parts."""
-LEFT_OUT = "analysis/comparison"
-"""Left out with `text`, for time: lint-imports finds imports of parts, and other folders load plugins."""
+CORE = ("core", "record", "asking", "scoring", "api", "report/data")
+"""Folders of tests that run without the parts; of the others lint-imports finds the imports of parts."""
 TIMEOUT_S = 900
 
 pytestmark = pytest.mark.slow
@@ -66,9 +64,19 @@ def run(package_copy: Path, *arguments: str, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_the_example_of_the_readme_runs_without_a_part(part: str, tmp_path: Path, package_copy: Path) -> None:
-    shutil.copytree(ROOT / "example_suites", tmp_path / "example_suites")
+def test_the_package_works_without_a_part(part: str, tmp_path: Path, package_copy: Path) -> None:
+    """The commands, all evaluators, and a run with its report import the parts that are left."""
+    shutil.copytree(ROOT / "example_suites" / "change", tmp_path, dirs_exist_ok=True)
     with removal_of((part, *USERS.get(part, ())), package_copy):
+        run(package_copy, "pytest_evalstudio.cli", "--help", folder=tmp_path)
+        run(package_copy, "pytest_evalstudio.cli", "evaluators", "--json", folder=tmp_path)
+        output = run(package_copy, "pytest", "-p", "no:cacheprovider", ".", folder=tmp_path)
+    assert "result: PASSED" in output
+
+
+def test_the_examples_of_the_readme_run_without_all_parts(tmp_path: Path, package_copy: Path) -> None:
+    shutil.copytree(ROOT / "example_suites", tmp_path / "example_suites")
+    with removal_of(PARTS, package_copy):
         output = run(package_copy, "pytest", "-p", "no:cacheprovider", "example_suites", folder=tmp_path)
     assert "result: PASSED" in output
 
@@ -83,7 +91,7 @@ def test_the_tests_of_the_core_pass_without_all_parts(tmp_path: Path, package_co
         for path in (tmp_path / "tests").rglob("test_*.py")
         if "\nfrom pytest_evalstudio.contrib." in path.read_text("utf-8")
     ]
-    ignored = [f"--ignore={path}" for path in (*of_parts, tmp_path / "tests" / LEFT_OUT)]
+    ignored = [f"--ignore={path}" for path in of_parts]
     selected = ["-q", "-p", "no:cacheprovider", "-m", "not slow and not browser"]
     tests = [f"tests/{name}" for name in CORE]
     with removal_of(PARTS, package_copy):

@@ -15,14 +15,14 @@ from pytest_evalstudio.hosts import openai_rag
 from pytest_evalstudio.hosts._redirects import redirect_fault, refused_redirects
 from support.host_uses import USES, faulty, kinds_of_requests, performed, refuse_handshake
 from support.protocols import PROTOCOLS
+from support.sampling import sampled_for
 from support.service import Response, running
 
 pytestmark = pytest.mark.slow
 
 STATUSES = (301, 302, 303, 307, 308)
 USUAL = (302, 307)
-by_use = pytest.mark.parametrize("use", USES, ids=lambda use: use.id.replace(" ", "-"))
-
+"""For each use of a host; the others for some of them, since clients treat them as one of these two."""
 
 OF_OTHER_TESTS = {"mcp"}
 """Hosts that call tools and answer no question: test_mcp.py tests their redirects."""
@@ -41,9 +41,14 @@ def short_polls(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "status", [pytest.param(status, marks=() if status in USUAL else pytest.mark.slow) for status in STATUSES]
+    ("use", "status"),
+    [
+        pytest.param(use, status, id=f"{use.id.replace(' ', '-')}-{status}")
+        for use in USES
+        for status in STATUSES
+        if status in USUAL or status in sampled_for(use.id, STATUSES, 5)
+    ],
 )
-@by_use
 def test_a_redirect_of_any_request_reaches_no_other_address(use, status, tmp_path):
     for kind in kinds_of_requests(use, tmp_path):
         with running(lambda request: Response({})) as other:

@@ -114,10 +114,10 @@ def test_an_item_has_the_same_verdict_alone_and_together(project: Project, featu
 
 @pytest.mark.slow
 @pytest.mark.parametrize("feature", [feature for feature in FEATURES if feature != "monkeypatch"])
-def test_an_item_has_the_same_verdict_with_workers(project: Project, feature: str) -> None:
+def test_an_item_has_the_same_verdict_with_a_worker(project: Project, feature: str) -> None:
     prepare(project, feature)
 
-    project.run("-n", "2").assert_outcomes(passed=3)
+    project.run("-n", "1").assert_outcomes(passed=3)
 
 
 def test_workers_keep_the_rules_of_fixtures(project: Project) -> None:

@@ -35,6 +35,9 @@ host = "python"
 target = "app:ask"
 """
 
+WITHOUT_PLUGINS = ("-p", "no:hypothesispytest", "-p", "no:anyio")
+"""Plugins that take a tenth of a short run and that no run of the tests uses."""
+
 
 class PreparedProjects:
     """Copies of projects whose preparation runs whole sessions: each is prepared for its first test alone."""
@@ -101,7 +104,7 @@ class Project:
     def run_process(self, *arguments: str, timeout: float = LONGEST_WAIT_S) -> pytest.RunResult:
         """Run pytest in a process of its own: for workers, signals, and the state of an interpreter."""
         return self._pytester.run(
-            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"),
+            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *WITHOUT_PLUGINS),
             *arguments,
             timeout=timeout,
         )

@@ -1,23 +1,20 @@
-"""Outcomes of `verify-run` for tricks and honest edits, by the command line in their repositories."""
+"""Outcomes of `verify-run` for tricks and honest edits, by the command line in their repositories.
+
+The tests take a sample of both; `tests/benchmarks/verify_run.py` takes all, in 20 minutes.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from contrib.attestation.repositories import record_of
 
 _BY_ASKING = {"asked_fails", "cannot_ask"}
 LONGEST_WAIT_S = 300
-EVERY = 5
-"""Of so many tricks and edits one is a test; `tests/benchmarks/verify_run.py` takes all, in 20 minutes."""
-E = TypeVar("E")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +36,6 @@ class ProofOutcome:
     def is_caught_without_asking(self) -> bool:
         """Return whether something else than a new answer refuses it."""
         return bool(self.codes)
-
-
-def sampled(entries: Sequence[E]) -> Sequence[E]:
-    """Return those that are tests; all of them with the environment variable `EVALSTUDIO_PROOF=all`."""
-    return entries if os.environ.get("EVALSTUDIO_PROOF") == "all" else entries[::EVERY]
 
 
 def outcome_of(name: str, folder: Path, *arguments: str) -> ProofOutcome:

@@ -9,8 +9,9 @@ import pytest
 from contrib.attestation.further import FURTHER_EDITS, FURTHER_TRICKS
 from contrib.attestation.material.honest import EDITS, Edit
 from contrib.attestation.material.tricks import TRICKS, Trick
-from contrib.attestation.proof import outcome_of, sampled
+from contrib.attestation.proof import outcome_of
 from contrib.attestation.repositories import edited, good_repository, tricked
+from support.sampling import sampled
 
 ONLY_BY_ASKING = {"record-edited-alone", "two-faces", "test-mode"}
 """Tricks that leave nothing to see in the record or in the tests: their stored answers are taken on trust."""
@@ -23,7 +24,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trick", sampled([*TRICKS, *FURTHER_TRICKS]), ids=lambda trick: trick.name)
+@pytest.mark.parametrize("trick", sampled([*TRICKS, *FURTHER_TRICKS], 5), ids=lambda trick: trick.name)
 def test_a_trick_is_refused(trick: Trick, good: Path, tmp_path: Path) -> None:
     folder = tricked(trick, good, tmp_path / "desk")
     outcome = outcome_of(trick.name, folder, "--ask")
@@ -34,7 +35,7 @@ def test_a_trick_is_refused(trick: Trick, good: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edit", sampled([*EDITS, *FURTHER_EDITS]), ids=lambda edit: edit.name)
+@pytest.mark.parametrize("edit", sampled([*EDITS, *FURTHER_EDITS], 10), ids=lambda edit: edit.name)
 def test_an_honest_edit_is_no_weakness(edit: Edit, good: Path, tmp_path: Path) -> None:
     folder = edited(edit, good, tmp_path / "desk")
     outcome = outcome_of(edit.name, folder)

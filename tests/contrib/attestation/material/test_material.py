@@ -19,7 +19,7 @@ from contrib.attestation.material.project_runs import (
     save_baseline,
 )
 from contrib.attestation.material.tricks import REGRESSED, TRICKS, Trick, has_good_answer, read_record
-from contrib.attestation.proof import sampled
+from support.sampling import sampled
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_a_regressed_application_fails_its_cases(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trick", sampled(TRICKS), ids=lambda trick: trick.name)
+@pytest.mark.parametrize("trick", sampled(TRICKS, 10), ids=lambda trick: trick.name)
 def test_a_trick_ends_as_observed(trick: Trick, good_project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "desk"
     copy_project(folder, trick.application, good_project)
@@ -74,7 +74,7 @@ def test_a_trick_ends_as_observed(trick: Trick, good_project: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("edit", sampled(EDITS), ids=lambda edit: edit.name)
+@pytest.mark.parametrize("edit", sampled(EDITS, 20), ids=lambda edit: edit.name)
 def test_an_honest_edit_stays_green(edit: Edit, good_project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "desk"
     copy_project(folder, GOOD, good_project)
