@@ -35,8 +35,9 @@ host = "python"
 target = "app:ask"
 """
 
-WITHOUT_PLUGINS = ("-p", "no:hypothesispytest", "-p", "no:anyio")
-"""Plugins that take a tenth of a short run and that no run of the tests uses."""
+WITH_NEIGHBOURS = "EVALSTUDIO_NEIGHBOURS" in os.environ
+WITHOUT_PLUGINS = ("-p", "no:hypothesispytest", *(() if WITH_NEIGHBOURS else ("-p", "no:anyio")))
+"""Plugins that take a tenth of a short run and that its tests do not use."""
 
 
 class PreparedProjects:
@@ -97,7 +98,7 @@ class Project:
 
     def run(self, *arguments: str) -> pytest.RunResult:
         """Run pytest in this process, which is fast; workers and foreign plugins get another process."""
-        if "-n" in arguments or "EVALSTUDIO_NEIGHBOURS" in os.environ:
+        if "-n" in arguments or WITH_NEIGHBOURS:
             return self.run_process(*arguments)
         return self._run_here("-p", "no:cacheprovider", *arguments)
 
@@ -132,7 +133,7 @@ class Project:
         return self._pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
 
     def run_with_cache(self, *arguments: str) -> pytest.RunResult:
-        if "EVALSTUDIO_NEIGHBOURS" in os.environ:
+        if WITH_NEIGHBOURS:
             return self._pytester.run(sys.executable, "-m", "pytest", *arguments)
         return self._run_here(*arguments)
 
