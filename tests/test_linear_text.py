@@ -2,9 +2,9 @@
 
 The subjects come from the registries: evaluators with the text in all of their inputs and as their judge's
 reply, perturbators, generators, importers; and the functions of `support.linear_functions`. The same is
-measured up to 800,000 characters by `tests/benchmarks/hostile_text.py`. The rules and perturbators take all
-shapes of text; an evaluator's judge and all inputs at once take a third of them, the next one another third.
-`EVALSTUDIO_TESTS=all` takes all shapes for each.
+measured up to 800,000 characters by `tests/benchmarks/hostile_text.py`. Evaluators and importers, which read
+their texts by the same functions, take a third of the shapes each, chosen by their names; all shapes with
+`EVALSTUDIO_TESTS=all`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ SUBJECTS = [subject for subject in text_subjects(Registry()) if not subject.is_r
 @pytest.mark.slow
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
 def test_time_is_linear_in_the_text(subject: TextSubject) -> None:
-    is_one_of_many = subject.name.startswith(("evaluator ", "import "))
-    shapes = sampled_for(subject.name, SHAPES, 3) if is_one_of_many else SHAPES
+    shares_functions = subject.name.startswith(("evaluator ", "import "))
+    shapes = sampled_for(subject.name, SHAPES, 3) if shares_functions else SHAPES
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         subject.function(hostile_text("mixed", 2_000, salt=25))  # imports are no part of the time
