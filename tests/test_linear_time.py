@@ -23,7 +23,7 @@ from support.linear_growth import NOISE_S
 pytestmark = pytest.mark.slow
 
 CHARS = int(os.environ.get("EVALSTUDIO_LINEAR_CHARS", "10000"))
-FIXED_SECONDS = 0.25
+FIXED_SECONDS = 0.125
 """Added to every bound: a short text on a busy machine."""
 REPEATS = (1, 2, 3, 4, 5)
 MAX_GROWTH = 12.0

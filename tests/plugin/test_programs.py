@@ -21,7 +21,7 @@ target = "{target}"
 """
 MODES = [
     pytest.param((), id="one process"),
-    pytest.param(("-n", "1"), id="a worker"),
+    pytest.param(("-n", "2"), id="workers"),
     pytest.param(("--import-mode=importlib",), id="importlib"),
 ]
 SERVICES = ("billing", "support")

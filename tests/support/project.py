@@ -37,7 +37,7 @@ target = "app:ask"
 
 WITH_NEIGHBOURS = "EVALSTUDIO_NEIGHBOURS" in os.environ
 WITHOUT_PLUGINS = ("-p", "no:hypothesispytest", *(() if WITH_NEIGHBOURS else ("-p", "no:anyio")))
-"""Plugins that take a tenth of a short run and that its tests do not use."""
+"""Plugins that take a tenth of a short run; only the tests with other plugins use anyio."""
 
 
 class PreparedProjects:

@@ -1,7 +1,4 @@
-"""Runs without and with a worker of pytest-xdist, as the parameter of a test.
-
-One worker gets and sends what each of several does; tests of their division of work start two.
-"""
+"""Runs without and with the workers of pytest-xdist, as the parameter of a test."""
 
 from __future__ import annotations
 
@@ -9,5 +6,5 @@ import pytest
 
 WORKERS = [
     pytest.param((), id="one process"),
-    pytest.param(("-n", "1"), id="a worker", marks=pytest.mark.slow),  # two processes start
+    pytest.param(("-n", "2"), id="two workers", marks=pytest.mark.slow),  # three processes start
 ]
