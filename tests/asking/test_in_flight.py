@@ -18,6 +18,7 @@ from pytest_evalstudio.asking.resolve import ModelSession
 from pytest_evalstudio.asking.runs import AskingRun, fixed_run
 from pytest_evalstudio.core.cases import Answer, Prompt
 from pytest_evalstudio.core.loops import LoopThread
+from support.children import LONGEST_WAIT_S
 
 HOURS_S = 3 * 3600.0
 
@@ -164,7 +165,7 @@ def test_a_cancelled_wait_loses_no_slot() -> None:
         first, second, third = (asyncio.create_task(hold()) for _ in range(3))
         await asyncio.sleep(0)
         second.cancel()
-        await asyncio.wait_for(asyncio.gather(first, third), 5)
-        await asyncio.wait_for(hold(), 5)
+        await asyncio.wait_for(asyncio.gather(first, third), LONGEST_WAIT_S)
+        await asyncio.wait_for(hold(), LONGEST_WAIT_S)
 
     asyncio.run(run())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import time
 from collections.abc import Callable
 
 import pytest
@@ -17,6 +16,7 @@ from pytest_evalstudio.evaluators.encoding_guardrail import NOTHING_ENCODED, Enc
 from pytest_evalstudio.metrics.encodings import decode_hidden
 from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations
 from pytest_evalstudio.scoring.perturbing.texts import put_to
+from support.processor_time import assert_within
 
 Make = Callable[..., Case]
 LEAK = "Her SSN is 219-09-9999."
@@ -233,6 +233,4 @@ def test_what_was_encoded_is_found(secret: str) -> None:
     ],
 )
 def test_a_hostile_text_takes_seconds_at_most(unit: str) -> None:
-    start = time.process_time()
-    decode_hidden(unit * (200_000 // len(unit)))
-    assert time.process_time() - start < 5
+    assert_within(5, lambda turn: decode_hidden(unit * (200_000 // len(unit) + turn)))

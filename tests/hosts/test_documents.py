@@ -12,6 +12,7 @@ import pytest
 from pytest_evalstudio.core.errors import DataError
 from pytest_evalstudio.hosts import _documents
 from pytest_evalstudio.hosts._documents import DocumentPart, read_document
+from support.processor_time import assert_within
 
 
 def pdf(*pages: str) -> bytes:
@@ -217,9 +218,7 @@ def test_a_page_that_expands_beyond_the_limit_is_refused(read):
     "text", ["![" * 16_000, "# " + " " * 100_000, "[a](" * 20_000, "](" * 50_000 + ")", "[" * 50_000 + "](x)"]
 )
 def test_hostile_markdown_takes_no_time(read, text):
-    start = time.process_time()
-    read("a.md", "x\n\n" + text)
-    assert time.process_time() - start < 10
+    assert_within(10, lambda turn: read("a.md", "x\n\n" + text[turn:]))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_evalstudio.core.cases import Answer, Prompt, Turn
 from pytest_evalstudio.core.errors import ConfigurationError
+from support.children import LONGEST_WAIT_S
 
 ASK = [Prompt(text="how much?", corpus=("a.pdf",), run=2)]
 
@@ -155,14 +156,17 @@ def test_a_callable_may_ask_for_another_try(application, model):
 
 
 def test_blocking_callables_run_at_the_same_time(application, model):
-    session = model(
-        "python",
-        target=application("import time\ndef f(prompt):\n    time.sleep(0.4)\n    return 'ok'") + ":f",
-        concurrency=16,
+    name = application(f"""
+        import threading
+        sixteen = threading.Barrier(16, timeout={LONGEST_WAIT_S})
+        def f(prompt):
+            sixteen.wait()
+            return "ok"
+    """)
+    answers = model("python", target=name + ":f", concurrency=16).ask(
+        [Prompt(text=str(number)) for number in range(32)]
     )
-    start = time.perf_counter()
-    assert len(session.ask([Prompt(text=str(n)) for n in range(32)])) == 32
-    assert time.perf_counter() - start < 12.8  # ideal: 0.8 s; one after the other: 12.8 s
+    assert [answer.text for answer in answers] == ["ok"] * 32
 
 
 def test_a_callable_that_hangs_delays_neither_other_cases_nor_the_end(application, model):

@@ -13,6 +13,7 @@ from pytest_evalstudio.core.plugins.host import HostFault
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.hosts import openai_rag
 from pytest_evalstudio.hosts._redirects import redirect_fault, refused_redirects
+from support.children import LONGEST_WAIT_S
 from support.host_uses import USES, faulty, kinds_of_requests, performed, refuse_handshake
 from support.protocols import PROTOCOLS
 from support.sampling import sampled_for
@@ -76,13 +77,13 @@ def test_redirects_are_refused_in_their_context_only():
         with running(lambda request: Response(status=307, headers=location)) as service:
 
             def follow():
-                assert requests.post(service.url, data="x", timeout=5).json() == {"moved": False}
+                assert requests.post(service.url, data="x", timeout=LONGEST_WAIT_S).json() == {"moved": False}
                 assert urllib3.request("POST", service.url, body=b"x").status == 200
 
             follow()
             with refused_redirects(service.url):
                 for ask in (
-                    lambda: requests.put(service.url, files={"f": b"document"}, timeout=5),
+                    lambda: requests.put(service.url, files={"f": b"document"}, timeout=LONGEST_WAIT_S),
                     lambda: urllib3.request("POST", service.url, body=b"x"),
                 ):
                     with pytest.raises(HostFault, match="which gets no request"):

@@ -73,10 +73,8 @@ by_rag = pytest.mark.parametrize("use", [use for use in USES if use.id in RAGS],
 def test_an_upload_that_hangs_is_limited_by_timeout_s(use, tmp_path):
     upload, _ = RAGS[use.id]
     with faulty(use, upload, lambda request, reply: Response(reply.body, delay_s=2.0)) as service:
-        start = time.perf_counter()
         outcome = performed(use, service.url, tmp_path, timeout_s=0.5, ingest_timeout_s=60)
     assert "fees.md: no answer within 0.5 s (`timeout_s`)" in outcome.error
-    assert time.perf_counter() - start < 30
 
 
 @pytest.mark.slow

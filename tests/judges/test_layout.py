@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from pytest_evalstudio.judges.layout import split_at_material, with_options_reversed
+from support.processor_time import assert_within
 
 MARK = "c0ffee"
 FENCE = f"<<<{MARK} answer\n- yes: I am fine.\n- no: I am not.\n{MARK}>>>"
@@ -50,6 +49,7 @@ def test_reversing_twice_changes_nothing() -> None:
 
 
 def test_the_time_is_linear_in_the_text() -> None:
-    start = time.process_time()
-    with_options_reversed("- yes: it is\n" * 50_000 + " " * 200_000, ["yes", "no"], MARK)
-    assert time.process_time() - start < 10
+    def reverse(turn: int) -> str:
+        return with_options_reversed("- yes: it is\n" * (50_000 + turn) + " " * 200_000, ["yes", "no"], MARK)
+
+    assert_within(10, reverse)

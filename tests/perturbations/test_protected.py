@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
@@ -11,6 +11,7 @@ from pytest_evalstudio.core.plugins.perturbator import Change, perturbator
 from pytest_evalstudio.core.plugins.registry import Registry
 from pytest_evalstudio.scoring.perturbing.protected import mask, protected_spans
 from pytest_evalstudio.scoring.perturbing.specs import parse_perturbations, put_to
+from support.processor_time import assert_linear
 
 REGISTRY = Registry()
 PLUGINS = REGISTRY.perturbators
@@ -159,11 +160,4 @@ def test_a_plugin_that_loses_or_moves_a_span_has_no_effect(rewrite):
     "unit", ["'a ", '"', "“", "one ", "5 m ", "A of ", "`", "``` ", "Dr. ", "http:", "1-", "((( ", "A.", "a'"]
 )
 def test_spans_are_found_in_linear_time(unit):
-    def seconds(size):
-        text = unit * (size // len(unit))
-        start = time.process_time()
-        protected_spans(text)
-        return time.process_time() - start
-
-    small = min(seconds(8_000) for _ in range(3))
-    assert min(seconds(64_000) for _ in range(2)) < 24 * small + 0.02
+    assert_linear(lambda count: partial(protected_spans, unit * count), 8_000 // len(unit))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,6 +27,7 @@ from pytest_evalstudio.text.comparable import comparable_text
 from pytest_evalstudio.text.thoughts import split_thoughts
 from pytest_evalstudio.text.unicode import is_valid, valid_text
 from support.guard_server import configure
+from support.processor_time import assert_linear
 from support.project import Project
 
 PLUGIN = '''
@@ -262,10 +263,4 @@ LONG = {
 
 @pytest.mark.parametrize("shape", LONG)
 def test_the_border_takes_linear_time(observed: Project, shape: str) -> None:
-    def seconds(size: int) -> float:
-        start = time.process_time()
-        api(observed, {0: LONG[shape](size)})
-        return time.process_time() - start
-
-    api(observed, {0: "imports"})
-    assert seconds(400_000) < 10 * max(seconds(100_000), 0.05)
+    assert_linear(lambda size: partial(api, observed, {0: LONG[shape](size)}), 50_000)

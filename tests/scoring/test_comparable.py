@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import unicodedata
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -18,6 +18,7 @@ from pytest_evalstudio.scoring.plan import Plan
 from pytest_evalstudio.scoring.score import score
 from pytest_evalstudio.text.comparable import comparable_text
 from pytest_evalstudio.text.sentences import split_sentences
+from support.processor_time import assert_linear
 
 COMPOSED = unicodedata.normalize("NFC", "Sazba úvěru činí 5 % ročně.")
 DECOMPOSED = unicodedata.normalize("NFD", COMPOSED)
@@ -83,15 +84,7 @@ def test_a_condition_that_names_an_invisible_character_finds_it() -> None:
     "unit", ["\u0301\u0316", "e\u0301", "\u200b", "👩\u200d👧", "\u1100\u1161", "é", "\u0958"]
 )
 def test_time_is_linear(unit: str) -> None:
-    def seconds(size: int) -> float:
-        text = (unit * size)[:size]
-        start = time.process_time()
-        comparable_text(text)
-        return time.process_time() - start
-
-    seconds(1_000)
-    small, large = (min(seconds(size) for _ in range(1)) for size in (50_001, 400_008))
-    assert large < 8 * 1.6 * small + 0.2
+    assert_linear(lambda size: partial(comparable_text, (unit * size)[:size]), 50_000)
 
 
 def test_a_letter_with_many_marks_is_one_stretch_of_the_original() -> None:

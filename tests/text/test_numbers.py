@@ -1,11 +1,13 @@
 # ruff: noqa: E501  (tables of cases)
 
-import time
+
+from functools import partial
 
 import pytest
 
 from pytest_evalstudio.text.folding import fold, fold_with_origins
 from pytest_evalstudio.text.numbers import FigureIndex, figures_of
+from support.processor_time import assert_linear
 
 
 def supported(source: str, answer: str) -> bool:
@@ -112,11 +114,4 @@ UNITS = (
 @pytest.mark.parametrize("count", [10_000, pytest.param(40_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("unit", UNITS)
 def test_time_is_linear(unit: str, count: int) -> None:
-    def seconds(count: int) -> float:
-        text = unit * count + "x"
-        start = time.thread_time()
-        figures_of(text)
-        return time.thread_time() - start
-
-    seconds(100)
-    assert seconds(count) < 3 * count / 40_000 + 1 + 30 * seconds(count // 10)
+    assert_linear(lambda size: partial(figures_of, unit * size + "x"), count // 10, times=10)

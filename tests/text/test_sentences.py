@@ -1,11 +1,13 @@
 # ruff: noqa: E501  (tables of cases)
 
-import time
+
+from functools import partial
 
 import pytest
 
 from pytest_evalstudio.text.claims import claims_of
 from pytest_evalstudio.text.sentences import Unit, split_sentences, split_units
+from support.processor_time import assert_linear
 
 
 def texts(text: str) -> list[str]:
@@ -82,11 +84,4 @@ def test_claims_of_a_text(text: str, claims: list[str]) -> None:
     ["- a\n", "| a | b |\n", "|", "- ", "1. ", "# a\n", "```\n", "。", "a: b\n", "> ", "Step 1: ", "A\n", "**a**\n", "\n", "--- | "],
 )  # fmt: skip
 def test_time_is_linear(unit: str, count: int) -> None:
-    def seconds(count: int) -> float:
-        text = unit * count
-        start = time.thread_time()
-        claims_of(text + str(count))
-        return time.thread_time() - start
-
-    seconds(100)
-    assert seconds(count) < 4 * count / 40_000 + 1 + 30 * seconds(count // 10)
+    assert_linear(lambda size: partial(claims_of, unit * size + str(size)), count // 10, times=10)

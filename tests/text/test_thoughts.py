@@ -1,10 +1,10 @@
 # ruff: noqa: E501
 # ruff: noqa: E501
-import time
 
 import pytest
 
 from pytest_evalstudio.text.thoughts import Reply, split_thoughts
+from support.processor_time import assert_within
 
 HARMONY = "<|channel|>analysis<|message|>Perhaps 15.<|end|><|start|>assistant<|channel|>final<|message|>It is free.<|return|>"
 
@@ -93,6 +93,4 @@ def test_false_keeps_the_whole_text() -> None:
     ],
 )
 def test_time_is_linear(unit: str) -> None:
-    start = time.process_time()
-    split_thoughts(unit * 40_000)
-    assert time.process_time() - start < 2
+    assert_within(2, lambda turn: split_thoughts(unit * (40_000 + turn)))

@@ -18,6 +18,7 @@ from pytest_evalstudio.formats.lab import TestLab
 from pytest_evalstudio.traces.answers import completed_answer
 from pytest_evalstudio.traces.collecting import SpanStore
 from pytest_evalstudio.traces.receiver import Receiver
+from support.children import LONGEST_WAIT_S
 from support.traces import TRACE
 
 ROOT = Path(__file__).parents[2]
@@ -175,5 +176,5 @@ def test_the_receiver_gives_the_same_as_the_import(name: str) -> None:
 
 def send(address: str, request: dict[str, Any]) -> None:
     headers = {"content-type": "application/json"}
-    with urlopen(Request(address, json.dumps(request).encode(), headers), timeout=10) as reply:
+    with urlopen(Request(address, json.dumps(request).encode(), headers), timeout=LONGEST_WAIT_S) as reply:
         assert reply.status == 200

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from pytest_evalstudio.metrics.detectors import known_values, redact
+from support.processor_time import assert_linear
 
 
 @pytest.fixture(autouse=True)
@@ -67,16 +68,9 @@ def test_old_values_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_masking_takes_linear_time() -> None:
     known_values.remember(f"Jane {'Doe ' * count}" for count in range(1, 11))
-
-    def seconds(words: int) -> float:
-        text = "Jane Doe and Jane " * words
-        start = time.process_time()
-        known_values.mask_known(text)
-        return time.process_time() - start
-
-    seconds(1_000)
-    short, long = (min(seconds(words) for _ in range(3)) for words in (1_000, 16_000))
-    assert long < 80 * short  # linear time has 16 times, quadratic time 256 times
+    assert_linear(
+        lambda count: partial(known_values.mask_known, "Jane Doe and Jane " * count), 1_000, times=16
+    )
 
 
 def test_a_text_that_was_masked_before_is_masked_anew() -> None:

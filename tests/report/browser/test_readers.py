@@ -178,7 +178,7 @@ def test_every_count_of_answers_opens_exactly_these_answers(visit, lab):
         page.evaluate("(hash) => { location.hash = hash }", address)
         text = rf", {count:,} answers? of"
         status = page.locator("#matrix .matrix-line [role=status]")
-        status.filter(has_text=re.compile(text)).wait_for(timeout=5_000)
+        status.filter(has_text=re.compile(text)).wait_for()
 
 
 def test_a_part_of_the_eye_with_unscored_evaluators_is_not_gold(visit, build_page):
