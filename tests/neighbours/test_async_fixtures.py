@@ -107,7 +107,7 @@ def test_a_hung_async_fixture_is_one_timed_out_item(project: Project) -> None:
     project.write("test_answers.py", "")
     project.suite(*({"key": f"k{n}", "prompt": f"{n}?", "condition": '"4"'} for n in range(3)))
 
-    result = project.run(*arguments("asyncio"), "--timeout=5", "--timeout-method=signal")
+    result = project.run(*arguments("asyncio"), "--timeout=10", "--timeout-method=signal")
 
     result.assert_outcomes(passed=2, errors=1)
 
