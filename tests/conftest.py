@@ -5,6 +5,7 @@ Property tests take 50 fixed examples; `HYPOTHESIS_PROFILE=thorough` takes 2,000
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.metadata
 import os
@@ -34,6 +35,7 @@ NO_NETWORK = Path(__file__).parent / "no_network"
 runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(NO_NETWORK), os.environ.get("PYTHONPATH", ""))))
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of linear algebra would wait for each other
+gc.set_threshold(700, 20, 50)  # a pass over what twenty thousand tests keep takes three seconds
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # the tests start many processes
 sys.dont_write_bytecode = False
 # A client reads the certificates of 140 authorities when it is made; the services of the tests need none.

@@ -173,11 +173,11 @@ def test_a_callable_that_hangs_delays_neither_other_cases_nor_the_end(applicatio
     name = application(
         "import time\ndef f(prompt):\n    time.sleep(120 if prompt == 'hang' else 0)\n    return 'ok'"
     )
-    session = model("python", target=name + ":f", concurrency=1, timeout_s=1.5, retries=0)
+    session = model("python", target=name + ":f", concurrency=1, timeout_s=5, retries=0)
     start = time.perf_counter()
     hung, fine = session.ask([Prompt(text="hang"), Prompt(text="fine")])
     session.close()
-    assert "no answer within 1.5 s" in hung.error
+    assert "no answer within 5 s" in hung.error
     assert fine.text == "ok"
     assert time.perf_counter() - start < 60
 
