@@ -65,10 +65,7 @@ def test_a_timeout_is_per_case(project: Project) -> None:
     project.write("evalstudio.toml", ONE_AT_A_TIME)
     project.suite(*cases(*(f"q{n}" for n in range(8))))
 
-    project.run(*IN_ORDER, "--timeout=8").assert_outcomes(passed=8)
-
-    durations = [item["duration_s"] for item in project.record()[1].values()]
-    assert max(durations) < 8
+    project.run(*IN_ORDER, "--timeout=8").assert_outcomes(passed=8)  # all together take 8.8 s
 
 
 @pytest.mark.neighbours("pytest_timeout")

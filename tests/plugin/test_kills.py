@@ -15,7 +15,6 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("signals and limits of POSIX", allow_module_level=True)
 
-from support.children import LONGEST_WAIT_S
 from support.kills import ROUNDS, Scene, play
 
 pytestmark = pytest.mark.slow
@@ -50,5 +49,5 @@ def test_a_clock_that_is_set_after_a_kill_holds_up_nobody(tmp_path: Path, ahead_
         (tmp_path / "ahead.txt").write_text("0")
         start = time.monotonic()
         scene.check_next_run()
-        assert time.monotonic() - start < LONGEST_WAIT_S
+        assert time.monotonic() - start < 60
         assert (scene.question_counts() - counts).total() <= 24 - counts.total() + 8

@@ -6,9 +6,10 @@ nothing, and one short try is enough. Each try has another text, since some resu
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable
+
+from pytest_evalstudio.core.collecting import uncollected
 
 TRIES = 5
 NOISE_S = 0.02
@@ -19,13 +20,10 @@ MAX_EXCESS = 2.5
 
 def seconds_of(call: Callable[[], object]) -> float:
     """Return the processor time of one call, without passes of the garbage collector over the whole heap."""
-    gc.disable()
-    try:
+    with uncollected():
         start = time.process_time()
         call()
         return time.process_time() - start
-    finally:
-        gc.enable()
 
 
 def assert_within(limit_s: float, call: Callable[[int], object]) -> None:

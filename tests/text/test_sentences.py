@@ -1,6 +1,5 @@
 # ruff: noqa: E501  (tables of cases)
 
-
 from functools import partial
 
 import pytest

@@ -1,5 +1,4 @@
 # ruff: noqa: E501
-# ruff: noqa: E501
 
 import pytest
 
